@@ -1,0 +1,261 @@
+//! The directory in which versions are built and kept.
+//!
+//! ```text
+//! builds/KEY/tree       the sources, built in place: rpaths and libtool need them to stay
+//! builds/KEY/built.json written last; an entry without it is the rest of a crash
+//! logs/KEY.log          what the build printed
+//! locks/KEY             held while an entry is made or looked up
+//! tools/HASH/beagle-cc  scripts that call `beagle cc`, for builds that want a path as CC
+//! ```
+//!
+//! The key covers everything that goes into a build, so entries never become stale.
+
+use std::fs::File;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy;
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Doing;
+use crate::tools::file_identity;
+use crate::{BuildError, Record, record};
+
+/// Where builds are kept, and which executable stands in for the compiler.
+#[derive(Debug, Clone)]
+pub struct Cache {
+    /// The directory of the cache.
+    pub root: PathBuf,
+    /// An executable that understands `cc`, `c++` and `ld` as its first argument.
+    pub beagle: PathBuf,
+}
+
+impl Cache {
+    /// The user's cache: `$BEAGLE_CACHE`, `$XDG_CACHE_HOME/beagle` or `~/.cache/beagle`, with
+    /// the running executable as the stand-in.
+    pub fn open() -> Result<Self, BuildError> {
+        let root = match std::env::var_os("BEAGLE_CACHE").filter(|dir| !dir.is_empty()) {
+            Some(dir) => PathBuf::from(dir),
+            None => etcetera::choose_base_strategy()
+                .map_err(|error| std::io::Error::other(error.to_string()))
+                .doing(|| "find the home directory".into())?
+                .cache_dir()
+                .join("beagle"),
+        };
+        let beagle = std::env::current_exe().doing(|| "find the path of beagle".into())?;
+        Self::at(&root, &beagle)
+    }
+
+    /// A cache in a given directory with a given stand-in.
+    pub fn at(root: &Path, beagle: &Path) -> Result<Self, BuildError> {
+        std::fs::create_dir_all(root).doing(|| format!("create {}", root.display()))?;
+        // Builds see these paths, so they must not depend on how the cache was named.
+        let root = root
+            .canonicalize()
+            .doing(|| format!("find {}", root.display()))?;
+        Ok(Self {
+            root,
+            beagle: beagle.to_owned(),
+        })
+    }
+
+    /// Waits until no one else works on this entry, and enters.
+    pub(crate) fn entry(&self, key: &str) -> Result<Entry, BuildError> {
+        let [locks, logs, builds] = ["locks", "logs", "builds"].map(|name| self.root.join(name));
+        for dir in [&locks, &logs, &builds] {
+            fs_err::create_dir_all(dir).doing(|| "use the cache".into())?;
+        }
+        let lock = fs_err::File::create(locks.join(key)).doing(|| "lock the cache".into())?;
+        let lock = lock.into_parts().0;
+        loop {
+            match flock(&lock, FlockOperation::LockExclusive) {
+                Ok(()) => break,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()).doing(|| "lock the cache".into()),
+            }
+        }
+        Ok(Entry {
+            dir: builds.join(key),
+            log: logs.join(format!("{key}.log")),
+            _lock: lock,
+        })
+    }
+
+    /// The directory with `beagle-cc`, `beagle-c++` and `beagle-ld`.
+    ///
+    /// It is the same for all versions, since builds like to write the name of the compiler
+    /// into the program.
+    pub(crate) fn wrappers(&self) -> Result<PathBuf, BuildError> {
+        let beagle = self.beagle.to_string_lossy();
+        let hash = blake3::hash(beagle.as_bytes()).to_hex();
+        let dir = self.root.join("tools").join(&hash.as_str()[..12]);
+        let quoted = shell_words::quote(&beagle);
+        for name in ["cc", "c++", "ld"] {
+            let path = dir.join(format!("beagle-{name}"));
+            let script = format!("#!/bin/sh\nexec {quoted} {name} \"$@\"\n");
+            if std::fs::read(&path).is_ok_and(|text| text == script.as_bytes()) {
+                continue;
+            }
+            self.write_script(&path, &script)
+                .doing(|| format!("write {}", path.display()))?;
+        }
+        Ok(dir)
+    }
+
+    /// Writes a script under a name of its own first: a script that is open for writing
+    /// cannot be run.
+    fn write_script(&self, path: &Path, script: &str) -> std::io::Result<()> {
+        let scratch = path.with_extension(format!("{}", std::process::id()));
+        record::replace(script.as_bytes(), &scratch)?;
+        std::fs::set_permissions(&scratch, std::fs::Permissions::from_mode(0o755))?;
+        std::fs::rename(&scratch, path)
+    }
+
+    /// A text that changes when the stand-in is replaced.
+    pub(crate) fn identity(&self) -> String {
+        format!(
+            "{} {}",
+            env!("CARGO_PKG_VERSION"),
+            file_identity(&self.beagle)
+        )
+    }
+}
+
+/// A place for one build, locked.
+pub(crate) struct Entry {
+    pub dir: PathBuf,
+    pub log: PathBuf,
+    _lock: File,
+}
+
+/// What `built.json` says.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Finished {
+    /// The program, relative to the entry.
+    pub program: PathBuf,
+    /// The bitcode, relative to the entry.
+    pub bitcode: PathBuf,
+    /// What is known about the link.
+    pub record: Record,
+}
+
+impl Entry {
+    /// What an earlier build left here, if it is complete.
+    pub fn finished(&self) -> Option<Finished> {
+        let json = std::fs::read(self.marker()).ok()?;
+        let finished: Finished = serde_json::from_slice(&json).ok()?;
+        let files = [&finished.program, &finished.bitcode];
+        files
+            .iter()
+            .all(|file| self.dir.join(file).is_file())
+            .then_some(finished)
+    }
+
+    /// Makes the entry an empty directory.
+    pub fn clear(&self) -> Result<(), BuildError> {
+        let clear = || {
+            // Without the marker, what is left if this is interrupted does not count.
+            for path in [&self.marker(), &self.dir] {
+                match std::fs::remove_dir_all(path).or_else(|_| std::fs::remove_file(path)) {
+                    Err(error) if path.exists() => return Err(error),
+                    _ => {}
+                }
+            }
+            fs_err::create_dir_all(&self.dir)
+        };
+        clear().doing(|| "clear a place in the cache".into())
+    }
+
+    /// Declares the entry complete.
+    pub fn finish(&self, finished: &Finished) -> Result<(), BuildError> {
+        let json = serde_json::to_vec(finished).unwrap_or_default();
+        record::replace(&json, &self.marker()).doing(|| "write to the cache".into())
+    }
+
+    fn marker(&self) -> PathBuf {
+        self.dir.join("built.json")
+    }
+}
+
+/// A cache key from everything that matters.
+pub(crate) fn key<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        // The length keeps neighbouring parts apart.
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize().to_hex().as_str()[..24].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cache() -> (tempfile::TempDir, Cache) {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::at(&dir.path().join("cache"), Path::new("/bin/true")).unwrap();
+        (dir, cache)
+    }
+
+    #[test]
+    fn keys_keep_neighbouring_parts_apart() {
+        assert_ne!(key([&b"ab"[..], b"c"]), key([&b"a"[..], b"bc"]));
+        assert_eq!(key([&b"ab"[..]]), key([&b"ab"[..]]));
+    }
+
+    #[test]
+    fn an_entry_counts_only_when_it_is_finished_and_complete() {
+        let (_dir, cache) = cache();
+        let entry = cache.entry("k").unwrap();
+        entry.clear().unwrap();
+        assert!(entry.finished().is_none());
+        for file in ["p", "p.bc"] {
+            std::fs::write(entry.dir.join(file), "").unwrap();
+        }
+        let record = Record::default();
+        entry
+            .finish(&Finished {
+                program: "p".into(),
+                bitcode: "p.bc".into(),
+                record,
+            })
+            .unwrap();
+        assert!(entry.finished().is_some());
+        std::fs::remove_file(entry.dir.join("p")).unwrap();
+        assert!(entry.finished().is_none());
+        entry.clear().unwrap();
+        assert!(std::fs::read_dir(&entry.dir).unwrap().next().is_none());
+    }
+
+    #[test]
+    fn an_entry_is_held_by_one_at_a_time() {
+        let (_dir, cache) = cache();
+        let held = std::sync::atomic::AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let _entry = cache.entry("k").unwrap();
+                    assert_eq!(held.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
+                    std::thread::yield_now();
+                    held.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn wrappers_are_scripts_that_run_the_stand_in() {
+        let (_dir, cache) = cache();
+        let script = cache.wrappers().unwrap().join("beagle-c++");
+        assert!(
+            crate::process::Run::new(script)
+                .capture()
+                .unwrap()
+                .status
+                .success()
+        );
+        cache.wrappers().unwrap();
+    }
+}

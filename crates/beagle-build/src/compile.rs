@@ -1,0 +1,153 @@
+//! The compile step: the user's object, with bitcode inside.
+//!
+//! The real compiler runs exactly as asked. Beside it the source is compiled once more, to
+//! bitcode without optimisation, and the bitcode is put into a section of the object that
+//! linkers leave out. Linkers, archivers and all other tools see an ordinary object. If there
+//! is no bitcode, the object gets a note that says why.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::arguments::{Input, Language};
+use crate::compiler::Job;
+use crate::embed::{self, Section};
+use crate::options;
+use crate::process::{Run, first_error};
+use crate::record::{self, Missing, Reason};
+
+/// The bitcode of a source, or why there is none.
+pub(crate) type Bitcode = Result<PathBuf, Reason>;
+
+/// Compiles, and returns the exit code of the real compiler.
+pub(crate) fn compile(job: &Job) -> io::Result<i32> {
+    let scratch = tempfile::tempdir()?;
+    let (code, compiled) = with_bitcode(job, &scratch)?;
+    if code != 0 {
+        return Ok(code);
+    }
+    for (input, bitcode) in job.plan.sources().zip(compiled) {
+        let object = job
+            .plan
+            .output
+            .clone()
+            .unwrap_or_else(|| input.default_object());
+        // Without bitcode the object is still good; the link will say what it lacks.
+        if embed::is_elf(&object) {
+            let _ = finish(job, &object, bitcode, scratch.path());
+        }
+    }
+    Ok(code)
+}
+
+/// Runs the real compiler, and at the same time compiles all its sources to bitcode.
+pub(crate) fn with_bitcode(job: &Job, scratch: &TempDir) -> io::Result<(i32, Vec<Bitcode>)> {
+    std::thread::scope(|scope| {
+        let bitcode = scope.spawn(|| {
+            let sources = job.plan.sources().enumerate();
+            sources
+                .map(|(number, input)| {
+                    bitcode(job, input, &scratch.path().join(format!("{number}.o")))
+                })
+                .collect()
+        });
+        let code = job.run_real_tool()?;
+        let bitcode = bitcode
+            .join()
+            .map_err(|_| io::Error::other("compiling to bitcode failed"))?;
+        Ok((code, bitcode))
+    })
+}
+
+/// Compiles one source to bitcode.
+fn bitcode(job: &Job, input: &Input, output: &Path) -> Bitcode {
+    let source = input.path.display().to_string();
+    match input.language {
+        Language::Source { .. } => {}
+        Language::Assembler { .. } => return Err(Reason::Assembler { source }),
+        Language::Header | Language::Foreign | Language::Object => {
+            return Err(Reason::Unsupported { source });
+        }
+    }
+    if !input.is_stdin() && !input.path.is_file() {
+        // Pipes and the like have been read by the real compiler.
+        return Err(Reason::Unsupported { source });
+    }
+    let failed = |message: String| Reason::CompileFailed {
+        source: source.clone(),
+        message,
+    };
+    let mut args = job.prefix_map();
+    args.extend(options::bitcode_compile(
+        &job.plan,
+        input,
+        output.as_os_str(),
+    ));
+    let input = input.is_stdin().then_some(job.stdin.as_deref()).flatten();
+    let run = Run::new(&job.real)
+        .many_args(&args)
+        .and_then(|run| run.capture_with(input));
+    let result = run.map_err(|error| failed(error.to_string()))?;
+    if result.status.success() {
+        Ok(output.to_owned())
+    } else {
+        Err(failed(first_error(&result.stderr)))
+    }
+}
+
+/// Puts the bitcode, or the note, into the object.
+fn finish(job: &Job, object: &Path, bitcode: Bitcode, scratch: &Path) -> io::Result<()> {
+    match bitcode {
+        Ok(content) => {
+            let section = Section {
+                name: embed::OBJECT_BITCODE,
+                content: &content,
+            };
+            embed::add(&job.tools, object, &[section])
+        }
+        Err(reason) => {
+            let what = object.display().to_string();
+            add_note(job, object, &[Missing { what, reason }], scratch)
+        }
+    }
+}
+
+/// Puts notes into an object, instead of any that are there.
+pub(crate) fn add_note(
+    job: &Job,
+    object: &Path,
+    missing: &[Missing],
+    scratch: &Path,
+) -> io::Result<()> {
+    let content = scratch.join("note");
+    std::fs::write(
+        &content,
+        missing.iter().flat_map(record::note).collect::<Vec<u8>>(),
+    )?;
+    embed::add(
+        &job.tools,
+        object,
+        &[Section {
+            name: embed::OBJECT_NOTE,
+            content: &content,
+        }],
+    )
+}
+
+/// The arguments for the real compiler, or `None` when it gets the user's own as they are.
+pub(crate) fn without_lto(words: &[OsString]) -> Option<Vec<OsString>> {
+    let has_lto = words.iter().any(|word| options::is_lto(word));
+    // Control-flow integrity only exists together with link-time optimisation.
+    let needs_lto = words
+        .iter()
+        .any(|word| word.to_string_lossy().starts_with("-fsanitize=cfi"));
+    (has_lto && !needs_lto).then(|| {
+        words
+            .iter()
+            .filter(|word| !options::is_lto(word))
+            .cloned()
+            .collect()
+    })
+}

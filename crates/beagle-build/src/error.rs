@@ -1,0 +1,247 @@
+//! Everything that can stop a version from being built, with a cause, a hint and an exit code.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a version could not be built.
+///
+/// `Display` is one line, the cause; [`BuildError::hint`] is a second line, what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The text is no file or directory, and there is no repository to look for a revision in.
+    #[error("`{text}` is no file or directory, and {} is not in a git repository", .dir.display())]
+    NotARepository {
+        /// What the user wrote.
+        text: String,
+        /// Where a repository was looked for.
+        dir: PathBuf,
+    },
+    /// The repository has no such revision, and there is no such file either.
+    #[error("`{text}` is neither a revision of {} nor a file or directory", .repo.display())]
+    UnknownRevision {
+        /// What the user wrote.
+        text: String,
+        /// The repository that was asked.
+        repo: PathBuf,
+    },
+    /// The text can only be a path, and nothing is there.
+    #[error("there is no file or directory `{text}`")]
+    NoSuchPath {
+        /// What the user wrote.
+        text: String,
+    },
+    /// A file that is not C source.
+    #[error("`{}` is not a C program", .path.display())]
+    NotC {
+        /// The file.
+        path: PathBuf,
+    },
+    /// `git` failed in a way that none of the other variants describes.
+    #[error("git {command} failed: {message}")]
+    Git {
+        /// The git subcommand.
+        command: String,
+        /// The first line of what it said.
+        message: String,
+    },
+    /// `beagle.toml` cannot be used.
+    #[error("{}:{line}: {message}", .path.display())]
+    Config {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from one.
+        line: usize,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// No build command was given and none could be guessed.
+    #[error("{label}: cannot tell how to build it: {reason}")]
+    NoBuildCommand {
+        /// The version.
+        label: String,
+        /// What was found instead.
+        reason: String,
+    },
+    /// The build made several programs and none was named.
+    #[error("{label}: the build made {} programs: {}", .candidates.len(), list(.candidates))]
+    ProgramNotSet {
+        /// The version.
+        label: String,
+        /// The programs with bitcode, relative to the tree.
+        candidates: Vec<PathBuf>,
+    },
+    /// A tool that Beagle needs is not installed.
+    #[error("`{name}` is not installed")]
+    ToolMissing {
+        /// The tool.
+        name: String,
+    },
+    /// The build command or the compiler failed.
+    #[error("{label} does not build: {message}")]
+    Failed {
+        /// The version.
+        label: String,
+        /// The command that failed.
+        command: String,
+        /// The line of the log that says most.
+        message: String,
+        /// The relevant end of the log.
+        excerpt: Vec<String>,
+        /// The whole log.
+        log: PathBuf,
+        /// Something that is known to be a likely cause, such as an empty submodule.
+        note: Option<String>,
+    },
+    /// The build succeeded, but the program is not there.
+    #[error("{label}: the build made no program {}", .program.as_deref().map_or("that Beagle can use".into(), |p| format!("`{}`", p.display())))]
+    ProgramMissing {
+        /// The version.
+        label: String,
+        /// The configured program, if any.
+        program: Option<PathBuf>,
+        /// Programs with bitcode that are there, relative to the tree.
+        candidates: Vec<PathBuf>,
+        /// The build's log.
+        log: PathBuf,
+    },
+    /// The program is there but carries no bitcode.
+    #[error("{label}: no bitcode in `{}`: {reason}", .program.display())]
+    NoBitcode {
+        /// The version.
+        label: String,
+        /// The program.
+        program: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A source file without any code in it.
+    #[error("`{}` is empty", .path.display())]
+    EmptyFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Bitcode that this LLVM cannot read.
+    #[error("`{}` holds bitcode of {producer}, and Beagle reads that of LLVM {}", .path.display(), crate::tools::LLVM_MAJOR)]
+    OtherLlvm {
+        /// The bitcode or program.
+        path: PathBuf,
+        /// What the bitcode says wrote it.
+        producer: String,
+    },
+    /// Something that holds no LLVM bitcode where bitcode was expected.
+    #[error("`{}` is not LLVM bitcode", .path.display())]
+    NotBitcode {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The operating system refused something.
+    #[error("cannot {what}: {source}")]
+    Io {
+        /// What was attempted.
+        what: String,
+        /// The refusal.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl BuildError {
+    /// What the user can do about it, in one line.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::NotARepository { .. } => {
+                "give two .c files, two directories, or run beagle inside a git repository".into()
+            }
+            Self::UnknownRevision { .. } => {
+                "`git log --oneline` and `git tag` show what can be named".into()
+            }
+            Self::NoSuchPath { .. } => "check the spelling; paths are relative to the current directory".into(),
+            Self::NotC { .. } => {
+                "a version is a .c file, a directory with a build system, or a git revision".into()
+            }
+            Self::Git { .. } => return None,
+            Self::Config { .. } => {
+                format!("the keys are {}", crate::config::KEYS.join(", "))
+            }
+            Self::NoBuildCommand { .. } => {
+                "write beagle.toml with two lines, such as: build = \"make CC=\\\"$CC\\\"\" and program = \"src/name\"".into()
+            }
+            Self::ProgramNotSet { candidates, .. } => format!(
+                "choose one with `program = \"{}\"` in beagle.toml or --program",
+                candidates.first().map_or("name".into(), |p| p.display().to_string())
+            ),
+            Self::ToolMissing { .. } => "`beagle doctor` says how to get it".into(),
+            Self::Failed { log, note: Some(note), .. } => {
+                format!("{note}; the whole log is in {}", log.display())
+            }
+            Self::Failed { log, .. } => format!("the whole log is in {}", log.display()),
+            Self::ProgramMissing { candidates, log, .. } if candidates.is_empty() => format!(
+                "does the build use $CC? Its log is in {}",
+                log.display()
+            ),
+            Self::ProgramMissing { candidates, .. } => {
+                format!("it made {}; set `program` to one of these", list(candidates))
+            }
+            Self::NoBitcode { .. } => {
+                "does the build compile with $CC, and is the program not stripped and copied?".into()
+            }
+            Self::EmptyFile { .. } => "a version needs at least a function `main`".into(),
+            Self::OtherLlvm { .. } => {
+                format!("rebuild it with clang-{}, or let beagle build it from source", crate::tools::LLVM_MAJOR)
+            }
+            Self::NotBitcode { .. } => "build it with `beagle cc`".into(),
+            Self::Io { .. } => return None,
+        })
+    }
+
+    /// 2 when the call or the configuration is wrong, 3 when a version could not be built.
+    pub fn exit_code(&self) -> i32 {
+        match self {
+            Self::NotARepository { .. }
+            | Self::UnknownRevision { .. }
+            | Self::NoSuchPath { .. }
+            | Self::NotC { .. }
+            | Self::Git { .. }
+            | Self::Config { .. }
+            | Self::NoBuildCommand { .. }
+            | Self::ProgramNotSet { .. }
+            | Self::ToolMissing { .. } => 2,
+            Self::Failed { .. }
+            | Self::ProgramMissing { .. }
+            | Self::NoBitcode { .. }
+            | Self::EmptyFile { .. }
+            | Self::OtherLlvm { .. }
+            | Self::NotBitcode { .. }
+            | Self::Io { .. } => 3,
+        }
+    }
+}
+
+/// Attaches what was attempted to an operating-system error.
+pub(crate) trait Doing<T> {
+    fn doing(self, what: impl FnOnce() -> String) -> Result<T, BuildError>;
+}
+
+impl<T> Doing<T> for io::Result<T> {
+    fn doing(self, what: impl FnOnce() -> String) -> Result<T, BuildError> {
+        self.map_err(|source| BuildError::Io {
+            what: what(),
+            source,
+        })
+    }
+}
+
+/// The first few paths of a list, as words.
+fn list(paths: &[PathBuf]) -> String {
+    const SHOWN: usize = 8;
+    let mut words: Vec<String> = paths.iter().take(SHOWN).map(|p| display(p)).collect();
+    if paths.len() > SHOWN {
+        words.push(format!("and {} more", paths.len() - SHOWN));
+    }
+    words.join(", ")
+}
+
+fn display(path: &Path) -> String {
+    format!("`{}`", path.display())
+}

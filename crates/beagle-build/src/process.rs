@@ -1,0 +1,147 @@
+//! The only place that starts child processes.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Command, ExitStatus, Output, Stdio};
+
+use tempfile::NamedTempFile;
+
+/// Beyond this many bytes, arguments go into a response file. Linux accepts about two
+/// megabytes in all, but the environment counts too.
+const LONG_COMMAND: usize = 256 * 1024;
+
+/// A command that is about to run.
+pub(crate) struct Run {
+    command: Command,
+    /// Keeps a response file alive until the command has ended.
+    _response: Option<NamedTempFile>,
+}
+
+impl Run {
+    pub fn new(program: impl AsRef<OsStr>) -> Self {
+        Self {
+            command: Command::new(program),
+            _response: None,
+        }
+    }
+
+    pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.command.args(args);
+        self
+    }
+
+    /// Like `args`, for programs that read `@file`, when there may be very many of them.
+    pub fn many_args(mut self, args: &[OsString]) -> io::Result<Self> {
+        if args.iter().map(|arg| arg.len() + 1).sum::<usize>() < LONG_COMMAND {
+            return Ok(self.args(args));
+        }
+        let mut file = NamedTempFile::new()?;
+        for arg in args {
+            file.write_all(&crate::response::quote(arg))?;
+        }
+        file.flush()?;
+        let mut reference = OsString::from("@");
+        reference.push(file.path());
+        self.command.arg(reference);
+        self._response = Some(file);
+        Ok(self)
+    }
+
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    pub fn without_env(mut self, names: &[&str]) -> Self {
+        for name in names {
+            self.command.env_remove(name);
+        }
+        self
+    }
+
+    pub fn dir(mut self, dir: &Path) -> Self {
+        self.command.current_dir(dir);
+        self
+    }
+
+    /// Runs it with nothing to read and keeps what it writes.
+    pub fn capture(mut self) -> io::Result<Output> {
+        self.command.stdin(Stdio::null()).output()
+    }
+
+    /// Runs it, gives it `input` to read, and keeps what it writes.
+    pub fn capture_with(mut self, input: Option<&[u8]>) -> io::Result<Output> {
+        let Some(input) = input else {
+            return self.capture();
+        };
+        self.command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = self.command.spawn()?;
+        let stdin = child.stdin.take();
+        std::thread::scope(|scope| {
+            scope.spawn(move || feed(stdin, input));
+            child.wait_with_output()
+        })
+    }
+
+    /// Runs it with our own output, and our own input unless `input` replaces that.
+    pub fn pass(mut self, input: Option<&[u8]>) -> io::Result<ExitStatus> {
+        let Some(input) = input else {
+            return self.command.status();
+        };
+        let mut child = self.command.stdin(Stdio::piped()).spawn()?;
+        feed(child.stdin.take(), input);
+        child.wait()
+    }
+
+    /// Runs it with nothing to read; both outputs go to the end of `log`.
+    pub fn to_log(mut self, log: &File) -> io::Result<ExitStatus> {
+        let (stdout, stderr) = (log.try_clone()?, log.try_clone()?);
+        self.command
+            .stdin(Stdio::null())
+            .stdout(stdout)
+            .stderr(stderr)
+            .status()
+    }
+
+    /// Becomes that program; returns only when it cannot be started.
+    pub fn replace_us(mut self) -> io::Error {
+        self.command.exec()
+    }
+}
+
+/// A program that stops reading early is not an error of ours.
+fn feed(stdin: Option<std::process::ChildStdin>, input: &[u8]) {
+    if let Some(mut stdin) = stdin {
+        let _ = stdin.write_all(input);
+    }
+}
+
+/// The exit code as a shell reports it.
+pub(crate) fn exit_code(status: ExitStatus) -> i32 {
+    status
+        .code()
+        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
+}
+
+/// The first line of a message that names an error, or else the first line at all.
+pub(crate) fn first_error(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.clone().next().unwrap_or_default();
+    lines
+        .find(|line| line.contains("error:"))
+        .unwrap_or(first)
+        .to_owned()
+}
+
+/// Whether an argument begins with this text.
+pub(crate) fn starts_with(arg: &OsStr, prefix: &str) -> bool {
+    arg.as_bytes().starts_with(prefix.as_bytes())
+}

@@ -1,0 +1,23 @@
+//! What changed between two versions of a program, in meaning rather than in text.
+//!
+//! Two [`Program`](beagle_program::Program)s go in; a [`Comparison`] comes out: which functions,
+//! variables, blocks and statements correspond, one numbering for both versions, and the changes,
+//! tied to the hunks of the textual difference. This crate knows nothing of execution.
+//!
+//! Start at [`compare`]. The rules of what counts as a change are in `token` and `shape`.
+
+mod align;
+mod comparison;
+mod hunks;
+mod line_macros;
+mod matching;
+mod numbering;
+mod shape;
+mod source;
+mod token;
+
+pub use comparison::{Change, Comparison, Kind, Line, Subject, compare};
+pub use hunks::Hunk;
+pub use matching::Pair;
+pub use numbering::Numbering;
+pub use source::SourceTree;
