@@ -5,13 +5,12 @@
 //! builds/KEY/built.json written last; an entry without it is the rest of a crash
 //! logs/KEY.log          what the build printed
 //! locks/KEY             held while an entry is made or looked up
-//! tools/HASH/beagle-cc  scripts that call `beagle cc`, for builds that want a path as CC
+//! tools/HASH/clang      scripts that call `beagle cc`, for builds that want a path as CC
 //! ```
 //!
 //! The key covers everything that goes into a build, so entries never become stale.
 
 use std::fs::File;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
@@ -19,6 +18,7 @@ use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Doing;
+use crate::process::{Run, first_error};
 use crate::tools::file_identity;
 use crate::{BuildError, Record, record};
 
@@ -82,8 +82,10 @@ impl Cache {
         })
     }
 
-    /// The directory with `beagle-cc`, `beagle-c++` and `beagle-ld`.
+    /// The directory with scripts that call the stand-in.
     ///
+    /// They are named like what is behind them, since builds draw conclusions from the name: to
+    /// CMake, `beagle-cc` would be a cross compiler that comes with a `beagle-ar`.
     /// It is the same for all versions, since builds like to write the name of the compiler
     /// into the program.
     pub(crate) fn wrappers(&self) -> Result<PathBuf, BuildError> {
@@ -91,9 +93,9 @@ impl Cache {
         let hash = blake3::hash(beagle.as_bytes()).to_hex();
         let dir = self.root.join("tools").join(&hash.as_str()[..12]);
         let quoted = shell_words::quote(&beagle);
-        for name in ["cc", "c++", "ld"] {
-            let path = dir.join(format!("beagle-{name}"));
-            let script = format!("#!/bin/sh\nexec {quoted} {name} \"$@\"\n");
+        for (name, word) in [("clang", "cc"), ("clang++", "c++"), ("ld", "ld")] {
+            let path = dir.join(name);
+            let script = format!("#!/bin/sh\nexec {quoted} {word} \"$@\"\n");
             if std::fs::read(&path).is_ok_and(|text| text == script.as_bytes()) {
                 continue;
             }
@@ -103,13 +105,19 @@ impl Cache {
         Ok(dir)
     }
 
-    /// Writes a script under a name of its own first: a script that is open for writing
-    /// cannot be run.
+    /// Writes a script, in a process of its own and under another name first. If this process
+    /// held the file open for writing, another thread could start a child at that moment, which
+    /// has the file open too until it has become its program; and nobody can run a script that
+    /// is open for writing.
     fn write_script(&self, path: &Path, script: &str) -> std::io::Result<()> {
-        let scratch = path.with_extension(format!("{}", std::process::id()));
-        record::replace(script.as_bytes(), &scratch)?;
-        std::fs::set_permissions(&scratch, std::fs::Permissions::from_mode(0o755))?;
-        std::fs::rename(&scratch, path)
+        const WRITE: &str = r#"mkdir -p "$(dirname "$1")" && t="$1.$$" && printf %s "$2" > "$t" && chmod 755 "$t" && mv "$t" "$1""#;
+        let run = Run::new("sh").args(["-c", WRITE, "sh"]);
+        let output = run.args([path.as_os_str(), script.as_ref()]).capture()?;
+        if output.status.success() {
+            Ok(())
+        } else {
+            Err(std::io::Error::other(first_error(&output.stderr)))
+        }
     }
 
     /// A text that changes when the stand-in is replaced.
@@ -248,7 +256,7 @@ mod tests {
     #[test]
     fn wrappers_are_scripts_that_run_the_stand_in() {
         let (_dir, cache) = cache();
-        let script = cache.wrappers().unwrap().join("beagle-c++");
+        let script = cache.wrappers().unwrap().join("clang++");
         assert!(
             crate::process::Run::new(script)
                 .capture()

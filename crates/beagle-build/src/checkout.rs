@@ -37,8 +37,8 @@ pub(crate) fn identity(spec: &VersionSpec, skip: &Path) -> Result<String, BuildE
             Ok(text)
         }
         VersionSpec::WorkTree { repo } => hash(repo, &git::files(repo)?, skip),
-        VersionSpec::Dir(dir) => hash(dir, &top_level(dir)?, skip),
-        VersionSpec::File(path) => hash(path, &[PathBuf::new()], skip),
+        VersionSpec::Dir { path, .. } => hash(path, &top_level(path)?, skip),
+        VersionSpec::File { path, .. } => hash(beside(path), &[name(path)], skip),
     }
 }
 
@@ -52,13 +52,18 @@ pub(crate) fn write(spec: &VersionSpec, dest: &Path, skip: &Path) -> Result<Note
             set_times(dest).doing(|| "set the time of the sources".into())?;
         }
         VersionSpec::WorkTree { repo } => copy(repo, &git::files(repo)?, dest, skip)?,
-        VersionSpec::Dir(dir) => copy(dir, &top_level(dir)?, dest, skip)?,
-        VersionSpec::File(path) => {
-            let to = dest.join(path.file_name().unwrap_or_default());
-            fs_err::copy(path, to).doing(|| "copy the source".into())?;
-        }
+        VersionSpec::Dir { path, .. } => copy(path, &top_level(path)?, dest, skip)?,
+        VersionSpec::File { path, .. } => copy(beside(path), &[name(path)], dest, skip)?,
     }
     Ok(notes)
+}
+
+fn beside(file: &Path) -> &Path {
+    file.parent().unwrap_or(file)
+}
+
+fn name(file: &Path) -> PathBuf {
+    file.file_name().unwrap_or_default().into()
 }
 
 fn export(repo: &Path, commit: &str, dest: &Path, notes: &mut Notes) -> Result<(), BuildError> {
@@ -101,26 +106,23 @@ fn entries(root: &Path, below: &Path) -> io::Result<Vec<PathBuf>> {
 fn walk(
     root: &Path,
     paths: &[PathBuf],
-    skip: &Path,
+    skip: Option<&Path>,
     visit: &mut dyn FnMut(&Path, &Metadata) -> io::Result<()>,
 ) -> io::Result<()> {
     for path in paths {
-        let full = if path.as_os_str().is_empty() {
-            root.to_owned()
-        } else {
-            root.join(path)
-        };
+        let full = root.join(path);
         let data = match fs_err::symlink_metadata(&full) {
             Ok(data) => data,
             // Git lists what was deleted but not committed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(error),
         };
+        // The cache may be inside the directory that is copied into it.
+        if skip.is_some_and(|skip| full.starts_with(skip)) {
+            continue;
+        }
         if data.is_dir() {
-            // The cache may be inside the directory that is copied into it.
-            if full != skip {
-                walk(root, &entries(root, path)?, skip, visit)?;
-            }
+            walk(root, &entries(root, path)?, skip, visit)?;
         } else if data.is_file() || data.is_symlink() {
             visit(path, &data)?;
         }
@@ -132,11 +134,7 @@ fn walk(
 fn hash(root: &Path, paths: &[PathBuf], skip: &Path) -> Result<String, BuildError> {
     let mut hasher = blake3::Hasher::new();
     let mut visit = |path: &Path, data: &Metadata| -> io::Result<()> {
-        let full = if path.as_os_str().is_empty() {
-            root.to_owned()
-        } else {
-            root.join(path)
-        };
+        let full = root.join(path);
         let content = if data.is_symlink() {
             blake3::hash(fs_err::read_link(&full)?.as_os_str().as_bytes())
         } else {
@@ -150,7 +148,7 @@ fn hash(root: &Path, paths: &[PathBuf], skip: &Path) -> Result<String, BuildErro
         hasher.update(content.as_bytes());
         Ok(())
     };
-    walk(root, paths, skip, &mut visit).doing(|| format!("read {}", root.display()))?;
+    walk(root, paths, Some(skip), &mut visit).doing(|| format!("read {}", root.display()))?;
     Ok(format!("files {}", hasher.finalize().to_hex()))
 }
 
@@ -172,7 +170,7 @@ fn copy(root: &Path, paths: &[PathBuf], dest: &Path, skip: &Path) -> Result<(), 
             .open(&to)?
             .set_modified(data.modified()?)
     };
-    walk(root, paths, skip, &mut visit).doing(|| format!("copy {}", root.display()))
+    walk(root, paths, Some(skip), &mut visit).doing(|| format!("copy {}", root.display()))
 }
 
 fn set_times(dir: &Path) -> io::Result<()> {
@@ -184,10 +182,5 @@ fn set_times(dir: &Path) -> io::Result<()> {
             Ok(())
         }
     };
-    walk(
-        dir,
-        &entries(dir, Path::new(""))?,
-        Path::new(""),
-        &mut visit,
-    )
+    walk(dir, &entries(dir, Path::new(""))?, None, &mut visit)
 }

@@ -9,11 +9,9 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
-
 use crate::arguments::{Input, Language};
 use crate::compiler::Job;
-use crate::embed::{self, Section};
+use crate::embed;
 use crate::options;
 use crate::process::{Run, first_error};
 use crate::record::{self, Missing, Reason};
@@ -22,9 +20,8 @@ use crate::record::{self, Missing, Reason};
 pub(crate) type Bitcode = Result<PathBuf, Reason>;
 
 /// Compiles, and returns the exit code of the real compiler.
-pub(crate) fn compile(job: &Job) -> io::Result<i32> {
-    let scratch = tempfile::tempdir()?;
-    let (code, compiled) = with_bitcode(job, &scratch)?;
+pub(crate) fn compile(job: &Job, scratch: &Path) -> io::Result<i32> {
+    let (code, compiled) = with_bitcode(job, scratch)?;
     if code != 0 {
         return Ok(code);
     }
@@ -36,21 +33,19 @@ pub(crate) fn compile(job: &Job) -> io::Result<i32> {
             .unwrap_or_else(|| input.default_object());
         // Without bitcode the object is still good; the link will say what it lacks.
         if embed::is_elf(&object) {
-            let _ = finish(job, &object, bitcode, scratch.path());
+            let _ = finish(&object, bitcode);
         }
     }
     Ok(code)
 }
 
 /// Runs the real compiler, and at the same time compiles all its sources to bitcode.
-pub(crate) fn with_bitcode(job: &Job, scratch: &TempDir) -> io::Result<(i32, Vec<Bitcode>)> {
+pub(crate) fn with_bitcode(job: &Job, scratch: &Path) -> io::Result<(i32, Vec<Bitcode>)> {
     std::thread::scope(|scope| {
         let bitcode = scope.spawn(|| {
             let sources = job.plan.sources().enumerate();
             sources
-                .map(|(number, input)| {
-                    bitcode(job, input, &scratch.path().join(format!("{number}.o")))
-                })
+                .map(|(number, input)| bitcode(job, input, &scratch.join(format!("{number}.o"))))
                 .collect()
         });
         let code = job.run_real_tool()?;
@@ -98,42 +93,23 @@ fn bitcode(job: &Job, input: &Input, output: &Path) -> Bitcode {
 }
 
 /// Puts the bitcode, or the note, into the object.
-fn finish(job: &Job, object: &Path, bitcode: Bitcode, scratch: &Path) -> io::Result<()> {
+fn finish(object: &Path, bitcode: Bitcode) -> io::Result<()> {
     match bitcode {
-        Ok(content) => {
-            let section = Section {
-                name: embed::OBJECT_BITCODE,
-                content: &content,
-            };
-            embed::add(&job.tools, object, &[section])
+        Ok(module) => {
+            let module = std::fs::read(module)?;
+            embed::add(object, &[(embed::OBJECT_BITCODE, &module)])
         }
         Err(reason) => {
             let what = object.display().to_string();
-            add_note(job, object, &[Missing { what, reason }], scratch)
+            add_notes(object, &[Missing { what, reason }])
         }
     }
 }
 
 /// Puts notes into an object, instead of any that are there.
-pub(crate) fn add_note(
-    job: &Job,
-    object: &Path,
-    missing: &[Missing],
-    scratch: &Path,
-) -> io::Result<()> {
-    let content = scratch.join("note");
-    std::fs::write(
-        &content,
-        missing.iter().flat_map(record::note).collect::<Vec<u8>>(),
-    )?;
-    embed::add(
-        &job.tools,
-        object,
-        &[Section {
-            name: embed::OBJECT_NOTE,
-            content: &content,
-        }],
-    )
+pub(crate) fn add_notes(object: &Path, missing: &[Missing]) -> io::Result<()> {
+    let notes: Vec<u8> = missing.iter().flat_map(record::note).collect();
+    embed::add(object, &[(embed::OBJECT_NOTE, &notes)])
 }
 
 /// The arguments for the real compiler, or `None` when it gets the user's own as they are.

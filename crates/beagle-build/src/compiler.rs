@@ -98,20 +98,25 @@ impl Job {
     }
 
     fn run(&mut self) -> io::Result<i32> {
-        if self.plan.stage == Stage::Other || self.has_no_file_as_output() {
-            return Err(Run::new(&self.real)
-                .args(self.prefix_map())
-                .args(&self.given)
-                .replace_us());
-        }
+        let makes_nothing = self.plan.stage == Stage::Other || self.has_no_file_as_output();
+        // Without a place for temporary files the real tool may still be able to work.
+        let scratch = if makes_nothing {
+            None
+        } else {
+            tempfile::tempdir().ok()
+        };
+        let Some(scratch) = scratch else {
+            let run = Run::new(&self.real).args(self.prefix_map());
+            return Err(run.args(&self.given).replace_us());
+        };
         if self.plan.sources().any(|input| input.is_stdin()) {
             let mut input = Vec::new();
             io::stdin().read_to_end(&mut input)?;
             self.stdin = Some(input);
         }
         match self.plan.stage {
-            Stage::Compile => compile::compile(self),
-            _ => link::link(self),
+            Stage::Compile => compile::compile(self, scratch.path()),
+            _ => link::link(self, scratch.path()),
         }
     }
 

@@ -1,7 +1,6 @@
 //! Sections that Beagle adds to objects, programs and shared libraries, and how to read them.
 //!
-//! Reading is done here, without starting tools, because every link asks about every object.
-//! Writing is left to `llvm-objcopy`, which knows how to lay out a file anew.
+//! No tools are started for this, because every link asks about every object.
 
 use std::fs::File;
 use std::io;
@@ -11,10 +10,9 @@ use object::read::archive::ArchiveFile;
 use object::read::elf::{Dyn, FileHeader};
 use object::{Endianness, Object, ObjectSection, ReadCache, ReadRef, elf};
 
+use crate::append::{SHF_EXCLUDE, Section, append};
 use crate::bitcode::MAGIC;
-use crate::process::{Run, first_error};
 use crate::record::{self, Missing, Record};
-use crate::tools::Tools;
 
 /// Bitcode in an object. The name is the one that lld looks for.
 pub(crate) const OBJECT_BITCODE: &str = ".llvm.lto";
@@ -25,29 +23,18 @@ pub(crate) const PROGRAM_BITCODE: &str = ".beagle.bc";
 /// The record about it.
 pub(crate) const PROGRAM_RECORD: &str = ".beagle.json";
 
-/// A section to add to a file.
-pub(crate) struct Section<'a> {
-    pub name: &'a str,
-    pub content: &'a Path,
-}
-
-/// Adds sections to a file in place, instead of any that are there under the same names.
-pub(crate) fn add(tools: &Tools, file: &Path, sections: &[Section]) -> io::Result<()> {
-    let mut run = Run::new(&tools.objcopy);
-    for Section { name, content } in sections {
-        run = run.args([format!("--remove-section={name}")]);
-        run = run.args(["--add-section", &format!("{name}={}", content.display())]);
-        if [OBJECT_BITCODE, OBJECT_NOTE].contains(name) {
-            // Linkers leave excluded sections out of what they make.
-            run = run.args(["--set-section-flags", &format!("{name}=exclude,readonly")]);
+/// Puts contents into sections of a file, instead of what is there under the same names.
+pub(crate) fn add(file: &Path, sections: &[(&str, &[u8])]) -> io::Result<()> {
+    let section = |&(name, content)| {
+        // Linkers leave excluded sections out of what they make.
+        let is_for_objects = [OBJECT_BITCODE, OBJECT_NOTE].contains(&name);
+        Section {
+            name,
+            content,
+            flags: if is_for_objects { SHF_EXCLUDE } else { 0 },
         }
-    }
-    let output = run.args([file]).capture()?;
-    if output.status.success() {
-        Ok(())
-    } else {
-        Err(io::Error::other(first_error(&output.stderr)))
-    }
+    };
+    append(file, &sections.iter().map(section).collect::<Vec<_>>())
 }
 
 /// What an object says about its bitcode.
@@ -148,9 +135,7 @@ pub(crate) fn dynamic(path: &Path) -> Option<Dynamic> {
     }
 }
 
-fn dynamic_of<'a, H: FileHeader<Endian = Endianness>>(
-    data: &'a ReadCache<File>,
-) -> Option<Dynamic> {
+fn dynamic_of<H: FileHeader<Endian = Endianness>>(data: &ReadCache<File>) -> Option<Dynamic> {
     let header = H::parse(data).ok()?;
     let endian = header.endian().ok()?;
     let kind = header.e_type(endian);

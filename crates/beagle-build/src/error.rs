@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::tools::LLVM_MAJOR;
+
 /// Why a version could not be built.
 ///
 /// `Display` is one line, the cause; [`BuildError::hint`] is a second line, what to do about it.
@@ -78,23 +80,10 @@ pub enum BuildError {
         name: String,
     },
     /// The build command or the compiler failed.
-    #[error("{label} does not build: {message}")]
-    Failed {
-        /// The version.
-        label: String,
-        /// The command that failed.
-        command: String,
-        /// The line of the log that says most.
-        message: String,
-        /// The relevant end of the log.
-        excerpt: Vec<String>,
-        /// The whole log.
-        log: PathBuf,
-        /// Something that is known to be a likely cause, such as an empty submodule.
-        note: Option<String>,
-    },
+    #[error("{} does not build: {}", .0.label, .0.message)]
+    Failed(Box<FailedBuild>),
     /// The build succeeded, but the program is not there.
-    #[error("{label}: the build made no program {}", .program.as_deref().map_or("that Beagle can use".into(), |p| format!("`{}`", p.display())))]
+    #[error("{label}: the build made no program {}", named(.program))]
     ProgramMissing {
         /// The version.
         label: String,
@@ -122,7 +111,10 @@ pub enum BuildError {
         path: PathBuf,
     },
     /// Bitcode that this LLVM cannot read.
-    #[error("`{}` holds bitcode of {producer}, and Beagle reads that of LLVM {}", .path.display(), crate::tools::LLVM_MAJOR)]
+    #[error(
+        "`{}` holds bitcode of {producer}, and Beagle reads that of LLVM {LLVM_MAJOR}",
+        .path.display()
+    )]
     OtherLlvm {
         /// The bitcode or program.
         path: PathBuf,
@@ -146,52 +138,82 @@ pub enum BuildError {
     },
 }
 
+/// A build that failed.
+#[derive(Debug)]
+pub struct FailedBuild {
+    /// The version.
+    pub label: String,
+    /// The command that failed.
+    pub command: String,
+    /// The line of the log that says most.
+    pub message: String,
+    /// The relevant lines of the log.
+    pub excerpt: Vec<String>,
+    /// The whole log.
+    pub log: PathBuf,
+    /// Something that is known to be a likely cause, such as an empty submodule.
+    pub note: Option<String>,
+}
+
 impl BuildError {
     /// What the user can do about it, in one line.
     pub fn hint(&self) -> Option<String> {
-        Some(match self {
+        let fixed = match self {
             Self::NotARepository { .. } => {
-                "give two .c files, two directories, or run beagle inside a git repository".into()
+                "give two .c files, two directories, or run beagle inside a git repository"
             }
             Self::UnknownRevision { .. } => {
-                "`git log --oneline` and `git tag` show what can be named".into()
+                "`git log --oneline` and `git tag` show what can be named"
             }
-            Self::NoSuchPath { .. } => "check the spelling; paths are relative to the current directory".into(),
+            Self::NoSuchPath { .. } => {
+                "check the spelling; paths are relative to the current directory"
+            }
             Self::NotC { .. } => {
-                "a version is a .c file, a directory with a build system, or a git revision".into()
-            }
-            Self::Git { .. } => return None,
-            Self::Config { .. } => {
-                format!("the keys are {}", crate::config::KEYS.join(", "))
+                "a version is a .c file, a directory with a build system, or a git revision"
             }
             Self::NoBuildCommand { .. } => {
-                "write beagle.toml with two lines, such as: build = \"make CC=\\\"$CC\\\"\" and program = \"src/name\"".into()
+                "write beagle.toml with two lines, such as: \
+                 build = \"make CC=\\\"$CC\\\"\" and program = \"src/name\""
             }
+            Self::ToolMissing { .. } => "`beagle doctor` says how to get it",
+            Self::NoBitcode { .. } => {
+                "does the build compile everything with $CC? \
+                 Objects of an earlier build in the directory are not compiled again"
+            }
+            Self::EmptyFile { .. } => "a version needs at least a function `main`",
+            Self::NotBitcode { .. } => "build it with `beagle cc`",
+            _ => return self.specific_hint(),
+        };
+        Some(fixed.into())
+    }
+
+    /// The hints that depend on what happened.
+    fn specific_hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Config { .. } => format!("the keys are {}", crate::config::KEYS.join(", ")),
             Self::ProgramNotSet { candidates, .. } => format!(
                 "choose one with `program = \"{}\"` in beagle.toml or --program",
-                candidates.first().map_or("name".into(), |p| p.display().to_string())
+                candidates.first().unwrap_or(&PathBuf::new()).display()
             ),
-            Self::ToolMissing { .. } => "`beagle doctor` says how to get it".into(),
-            Self::Failed { log, note: Some(note), .. } => {
-                format!("{note}; the whole log is in {}", log.display())
+            Self::Failed(build) => {
+                let note: String = build.note.iter().map(|note| format!("{note}; ")).collect();
+                format!("{note}the whole log is in {}", build.log.display())
             }
-            Self::Failed { log, .. } => format!("the whole log is in {}", log.display()),
-            Self::ProgramMissing { candidates, log, .. } if candidates.is_empty() => format!(
-                "does the build use $CC? Its log is in {}",
-                log.display()
-            ),
+            Self::ProgramMissing {
+                candidates, log, ..
+            } if candidates.is_empty() => {
+                format!("does the build use $CC? Its log is in {}", log.display())
+            }
             Self::ProgramMissing { candidates, .. } => {
-                format!("it made {}; set `program` to one of these", list(candidates))
+                format!(
+                    "it made {}; set `program` to one of these",
+                    list(candidates)
+                )
             }
-            Self::NoBitcode { .. } => {
-                "does the build compile with $CC, and is the program not stripped and copied?".into()
-            }
-            Self::EmptyFile { .. } => "a version needs at least a function `main`".into(),
             Self::OtherLlvm { .. } => {
-                format!("rebuild it with clang-{}, or let beagle build it from source", crate::tools::LLVM_MAJOR)
+                format!("rebuild it with clang-{LLVM_MAJOR}, or let beagle build it from source")
             }
-            Self::NotBitcode { .. } => "build it with `beagle cc`".into(),
-            Self::Io { .. } => return None,
+            _ => return None,
         })
     }
 
@@ -207,7 +229,7 @@ impl BuildError {
             | Self::NoBuildCommand { .. }
             | Self::ProgramNotSet { .. }
             | Self::ToolMissing { .. } => 2,
-            Self::Failed { .. }
+            Self::Failed(_)
             | Self::ProgramMissing { .. }
             | Self::NoBitcode { .. }
             | Self::EmptyFile { .. }
@@ -240,6 +262,13 @@ fn list(paths: &[PathBuf]) -> String {
         words.push(format!("and {} more", paths.len() - SHOWN));
     }
     words.join(", ")
+}
+
+/// The program that was expected.
+fn named(program: &Option<PathBuf>) -> String {
+    program
+        .as_deref()
+        .map_or("that Beagle can use".into(), display)
 }
 
 fn display(path: &Path) -> String {

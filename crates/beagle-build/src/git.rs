@@ -1,7 +1,7 @@
 //! What is asked of git. Nothing here writes to the user's repository, index or working tree.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::BuildError;
@@ -152,7 +152,5 @@ pub(crate) fn files(repo: &Path) -> Result<Vec<PathBuf>, BuildError> {
 }
 
 fn path(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(OsString::from_vec(
-        OsStr::from_bytes(bytes).as_bytes().to_vec(),
-    ))
+    PathBuf::from(OsStr::from_bytes(bytes))
 }

@@ -11,6 +11,7 @@
 
 pub mod compiler;
 
+mod append;
 mod arguments;
 mod bitcode;
 mod build;
@@ -34,13 +35,15 @@ mod response;
 mod single;
 mod tools;
 mod trace;
+mod tree;
 mod version;
 
 pub use bitcode::check_file as check_bitcode;
 pub use build::{Built, Progress, build};
 pub use cache::Cache;
 pub use config::Config;
-pub use error::BuildError;
+pub use error::{BuildError, FailedBuild};
+pub use program::{Carried, carried};
 pub use record::{Missing, Reason, Record};
 pub use tools::Tools;
 pub use version::VersionSpec;

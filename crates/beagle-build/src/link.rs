@@ -11,28 +11,25 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
-
 use crate::arguments::{Arg, Input};
-use crate::compile::{Bitcode, add_note, with_bitcode};
+use crate::compile::{Bitcode, add_notes, with_bitcode};
 use crate::compiler::{Job, Kind};
-use crate::embed::{self, Section};
+use crate::embed;
 use crate::linkline::{self, Follow, Through};
 use crate::process::{Run, first_error};
 use crate::record::{Missing, RECORD_DIR, Reason, Record};
 use crate::{bitcode, trace};
 
 /// Links, and returns the exit code of the real linker.
-pub(crate) fn link(job: &Job) -> io::Result<i32> {
-    let scratch = tempfile::tempdir()?;
-    let (code, compiled) = with_bitcode(job, &scratch)?;
+pub(crate) fn link(job: &Job, scratch: &Path) -> io::Result<i32> {
+    let (code, compiled) = with_bitcode(job, scratch)?;
     let output = job
         .plan
         .output
         .clone()
         .unwrap_or_else(|| PathBuf::from("a.out"));
     if code == 0 && embed::is_elf(&output) {
-        let link = Link::new(job, &output, &scratch, &compiled);
+        let link = Link::new(job, &output, scratch, &compiled);
         // Without bitcode the program is still good, and Beagle will say what it lacks.
         let _ = if job.plan.is_partial() {
             link.partial()
@@ -55,7 +52,7 @@ struct Link<'a> {
 }
 
 impl<'a> Link<'a> {
-    fn new(job: &'a Job, output: &'a Path, scratch: &'a TempDir, compiled: &[Bitcode]) -> Self {
+    fn new(job: &'a Job, output: &'a Path, scratch: &'a Path, compiled: &[Bitcode]) -> Self {
         let mut compiled = compiled.iter();
         let mut missing = Vec::new();
         let mut replace = |arg: &Arg| match arg {
@@ -80,7 +77,7 @@ impl<'a> Link<'a> {
         Self {
             job,
             output,
-            scratch: scratch.path(),
+            scratch,
             through,
             args,
             missing,
@@ -106,44 +103,57 @@ impl<'a> Link<'a> {
         };
         record.missing.extend(trace::missing(&loaded));
         record.libraries = trace::own_libraries(&loaded, self.output);
+        let mut of_libraries = Vec::new();
         if !self.job.plan.is_shared() && !record.libraries.is_empty() {
-            self.add_libraries(&module, &mut record)?;
+            of_libraries = self.add_libraries(&module, &mut record)?;
         }
-        record.link_args =
-            linkline::for_relink(&self.job.plan.args, &directory, self.through, |arg| {
-                is_replaced(arg, &record)
-            });
+        let replaced = |arg: &Arg| is_replaced(arg, &record);
+        let args = &self.job.plan.args;
+        record.link_args = linkline::for_relink(args, &directory, self.through, replaced);
+        record.link_args.extend(of_libraries);
         self.embed(&record, module.exists().then_some(&module))
     }
 
-    /// Links again, with the bitcode of the project's own libraries.
-    fn add_libraries(&self, module: &Path, record: &mut Record) -> io::Result<()> {
+    /// Links again, with the bitcode of the project's own libraries. Returns what they need
+    /// in a later link that is not bitcode.
+    fn add_libraries(&self, module: &Path, record: &mut Record) -> io::Result<Vec<String>> {
         let mut parts = Vec::new();
-        for (number, library) in trace::with_their_own(&mut record.libraries)
-            .iter()
-            .enumerate()
-        {
-            record.missing.extend(
-                embed::record(library)
+        let mut link_args = Vec::new();
+        for library in trace::with_their_own(&record.libraries) {
+            let Some(of_library) = embed::record(&library) else {
+                continue;
+            };
+            record.missing.extend(of_library.missing);
+            let Some(bitcode) = embed::section(&library, embed::PROGRAM_BITCODE) else {
+                record.libraries.retain(|it| *it != library);
+                continue;
+            };
+            link_args.extend(
+                of_library
+                    .link_args
                     .into_iter()
-                    .flat_map(|record| record.missing),
+                    .filter(|arg| linkline::is_linked(arg)),
             );
-            if let Some(bitcode) = embed::section(library, embed::PROGRAM_BITCODE) {
-                let part = self.scratch.join(format!("library{number}.o"));
-                std::fs::write(&part, bitcode)?;
-                parts.push(part);
+            let part = self.scratch.join(format!("library{}.o", parts.len()));
+            std::fs::write(&part, bitcode)?;
+            parts.push(part);
+            if !record.libraries.contains(&library) {
+                record.libraries.push(library);
             }
         }
+        record.missing.sort();
+        record.missing.dedup();
         if let Err(message) = self.bitcode_link(module, &parts) {
+            // The program still has its own bitcode, and the libraries stay what they are.
             let what = self.output.display().to_string();
             record.missing.push(Missing {
                 what,
                 reason: Reason::LinkFailed { message },
             });
+            record.libraries.clear();
+            link_args.clear();
         }
-        record.missing.sort();
-        record.missing.dedup();
-        Ok(())
+        Ok(link_args)
     }
 
     /// Makes the module, and returns what lld loaded for it.
@@ -154,7 +164,18 @@ impl<'a> Link<'a> {
             // without our knowing; the first message is the one to show if nothing helps.
             let args = self.with_merged_objects_repaired();
             self.try_bitcode_link(&args, Follow::Inputs, module, more)
-                .map_err(|_| message)
+                .map_err(|_| self.other_llvm().unwrap_or(message))
+        })
+    }
+
+    /// The first object with bitcode of another LLVM: lld only complains about what it finds
+    /// there, without a name.
+    fn other_llvm(&self) -> Option<String> {
+        inputs(&self.args).find_map(|path| {
+            let module = embed::section(path, embed::OBJECT_BITCODE)?;
+            bitcode::check(path, &module)
+                .err()
+                .map(|error| error.to_string())
         })
     }
 
@@ -230,11 +251,10 @@ impl<'a> Link<'a> {
         if parts.len() + compiled.len() > 0 {
             let merged = self.scratch.join("merged.bc");
             self.merge(&parts, &compiled, &merged)?;
-            let section = Section {
-                name: embed::OBJECT_BITCODE,
-                content: &merged,
-            };
-            embed::add(&self.job.tools, self.output, &[section])?;
+            embed::add(
+                self.output,
+                &[(embed::OBJECT_BITCODE, &std::fs::read(merged)?)],
+            )?;
         }
         // Notes of the parts come along by themselves; these are the parts without one.
         let mut missing = self.missing.clone();
@@ -255,7 +275,7 @@ impl<'a> Link<'a> {
                 .into_iter()
                 .flat_map(|contents| contents.notes),
         );
-        add_note(self.job, self.output, &missing, self.scratch)
+        add_notes(self.output, &missing)
     }
 
     /// Links modules to one.
@@ -275,17 +295,15 @@ impl<'a> Link<'a> {
     }
 
     fn embed(&self, record: &Record, module: Option<&PathBuf>) -> io::Result<()> {
-        let json = self.scratch.join("record.json");
-        std::fs::write(&json, record.to_json())?;
-        let mut sections = vec![Section {
-            name: embed::PROGRAM_RECORD,
-            content: &json,
-        }];
-        sections.extend(module.map(|content| Section {
-            name: embed::PROGRAM_BITCODE,
-            content,
-        }));
-        let embedded = embed::add(&self.job.tools, self.output, &sections);
+        let json = record.to_json();
+        let mut sections = vec![(embed::PROGRAM_RECORD, json.as_slice())];
+        let bitcode = module.map(std::fs::read).transpose()?;
+        sections.extend(
+            bitcode
+                .as_deref()
+                .map(|content| (embed::PROGRAM_BITCODE, content)),
+        );
+        let embedded = embed::add(self.output, &sections);
         match std::env::var_os(RECORD_DIR).filter(|dir| !dir.is_empty()) {
             Some(dir) => record.keep(Path::new(&dir), self.output, module.map(PathBuf::as_path)),
             None => embedded,

@@ -94,6 +94,14 @@ pub(crate) fn for_relink(
         .collect()
 }
 
+/// Whether a word of a link line names something to link, or where to look for it.
+pub(crate) fn is_linked(word: &str) -> bool {
+    word.starts_with("-l")
+        || word.starts_with("-L")
+        || word == "-pthread"
+        || word.starts_with('/') && Path::new(word).is_file()
+}
+
 /// `-lNAME` for a library file such as `dir/libNAME.so.1`.
 pub(crate) fn library_name(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?.strip_prefix("lib")?;

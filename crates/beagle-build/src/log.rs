@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::BuildError;
-use crate::error::Doing;
+use crate::error::{Doing, FailedBuild};
 use crate::lenient;
 
 /// How many lines of a log are shown.
@@ -43,14 +43,14 @@ impl Failure {
 
     /// The error to show, with a likely cause if one is known.
     pub fn into_error(self, label: &str, note: Option<String>) -> BuildError {
-        BuildError::Failed {
+        BuildError::Failed(Box::new(FailedBuild {
             label: label.into(),
             command: self.command,
             message: self.message,
             excerpt: self.excerpt,
             log: self.log,
             note,
-        }
+        }))
     }
 }
 
@@ -63,12 +63,16 @@ fn relevant(lines: &[&str]) -> (String, Vec<String>) {
         "not found",
         "*** ",
     ];
-    let first = SIGNS
-        .iter()
-        .find_map(|sign| lines.iter().position(|line| line.contains(sign)));
-    let message = first
-        .or(lines.len().checked_sub(1))
-        .map_or("it printed nothing", |at| lines[at].trim());
+    // What the linker said comes before this, and says more.
+    let says = |line: &str, sign| line.contains(sign) && !line.contains("linker command failed");
+    let position = |sign| lines.iter().position(|line| says(line, sign));
+    let mut first = SIGNS.into_iter().find_map(position);
+    // `make` only says that a command failed; the line before may say why.
+    if let Some(at) = first.filter(|&at| at > 0 && lines[at].contains("] Error ")) {
+        first = Some(at - 1);
+    }
+    let message = first.or(lines.len().checked_sub(1));
+    let message = message.map_or("it printed nothing", |at| lines[at].trim());
     let start = first.unwrap_or(lines.len().saturating_sub(SHOWN));
     let excerpt = lines[start..]
         .iter()
@@ -99,6 +103,10 @@ mod tests {
     fn without_an_error_the_end_is_shown() {
         assert_eq!(relevant(&["a", "b"]).0, "b");
         assert_eq!(relevant(&[]).0, "it printed nothing");
+        assert_eq!(
+            relevant(&["cc", "x: killed", "make: *** [a] Error 1"]).0,
+            "x: killed"
+        );
         assert_eq!(
             relevant(&["x", "ld: a.o: undefined reference to `f'", "y"]).0,
             "ld: a.o: undefined reference to `f'"

@@ -161,6 +161,10 @@ pub(crate) fn accept_old_dialects() -> impl Iterator<Item = OsString> {
 
 /// The arguments that compile one source to bitcode: the user's own, without those that change
 /// how the code is optimised, checked, measured or reported but not what it means.
+///
+/// Without optimisation `__OPTIMIZE__` is not defined, which is why `_FORTIFY_SOURCE` has to go:
+/// the headers of the C library want both. Code of the user that asks for `__OPTIMIZE__` is the
+/// one thing whose bitcode can differ in meaning from the native code.
 pub(crate) fn bitcode_compile(plan: &Plan, input: &Input, output: &OsStr) -> Vec<OsString> {
     let mut args = Vec::new();
     for arg in &plan.args {

@@ -101,7 +101,7 @@ impl Run {
     }
 
     /// Runs it with nothing to read; both outputs go to the end of `log`.
-    pub fn to_log(mut self, log: &File) -> io::Result<ExitStatus> {
+    pub fn log_into(mut self, log: &File) -> io::Result<ExitStatus> {
         let (stdout, stderr) = (log.try_clone()?, log.try_clone()?);
         self.command
             .stdin(Stdio::null())

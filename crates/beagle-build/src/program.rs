@@ -7,6 +7,32 @@ use crate::cache::{Entry, Finished};
 use crate::error::Doing;
 use crate::{BuildError, Record, bitcode, embed};
 
+/// What a program or shared library carries.
+#[derive(Debug, Clone)]
+pub struct Carried {
+    /// What is known about its link.
+    pub record: Record,
+    /// The bitcode of all of it, unless that could not be linked.
+    pub bitcode: Option<Vec<u8>>,
+}
+
+/// Finds the bitcode of a program or shared library that `beagle cc` linked. For a file that
+/// was stripped after the link, the copy in `records` is used, the directory that
+/// `BEAGLE_RECORD_DIR` named during the build. Scripts of libtool are seen through.
+pub fn carried(program: &Path, records: Option<&Path>) -> Option<Carried> {
+    let binary = behind_libtool(program).unwrap_or_else(|| program.to_owned());
+    if let Some(record) = embed::record(&binary) {
+        let bitcode = embed::section(&binary, embed::PROGRAM_BITCODE);
+        return Some(Carried { record, bitcode });
+    }
+    let records = records.filter(|_| embed::is_elf(&binary))?;
+    let (record, bitcode) = Record::kept(records, &binary)?;
+    Some(Carried {
+        record,
+        bitcode: std::fs::read(bitcode).ok(),
+    })
+}
+
 /// A build that has ended.
 pub(crate) struct Output<'a> {
     pub label: &'a str,
@@ -75,11 +101,16 @@ impl Output<'_> {
 
     /// The record and the bitcode of a program.
     fn carried(&self, program: &Path) -> Result<(Record, Vec<u8>), BuildError> {
-        let binary = behind_libtool(program).unwrap_or_else(|| program.to_owned());
-        let reason = match self.record(&binary) {
-            Some((record, Some(module))) => return Ok((record, module)),
-            Some((record, None)) => record.missing.first().map(ToString::to_string),
-            None if !embed::is_elf(&binary) => {
+        let reason = match carried(program, Some(self.records)) {
+            Some(Carried {
+                record,
+                bitcode: Some(module),
+            }) => return Ok((record, module)),
+            Some(Carried {
+                record,
+                bitcode: None,
+            }) => record.missing.first().map(ToString::to_string),
+            None if behind_libtool(program).is_none() && !embed::is_elf(program) => {
                 Some("it is not a program but another kind of file".into())
             }
             None => None,
@@ -92,18 +123,6 @@ impl Output<'_> {
                 .to_owned(),
             reason: reason.unwrap_or_else(|| "it was not linked by beagle cc".into()),
         })
-    }
-
-    /// What the program carries, or what was kept when it was linked, before it was stripped.
-    fn record(&self, binary: &Path) -> Option<(Record, Option<Vec<u8>>)> {
-        match embed::record(binary) {
-            Some(record) => Some((record, embed::section(binary, embed::PROGRAM_BITCODE))),
-            None if embed::is_elf(binary) => {
-                let (record, module) = Record::kept(self.records, binary)?;
-                Some((record, std::fs::read(module).ok()))
-            }
-            None => None,
-        }
     }
 
     /// The programs with bitcode below the tree, as the user would name them.
@@ -138,7 +157,7 @@ impl Output<'_> {
     fn is_candidate(&self, path: &Path) -> bool {
         embed::is_elf(path)
             && embed::dynamic(path).is_some_and(|dynamic| dynamic.executable)
-            && self.record(path).is_some()
+            && carried(path, Some(self.records)).is_some()
     }
 }
 

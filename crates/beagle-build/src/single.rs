@@ -8,19 +8,17 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use crate::build::{Progress, Task};
 use crate::cache::{Entry, key};
 use crate::error::Doing;
 use crate::log::Failure;
 use crate::process::Run;
-use crate::{BuildError, Cache, Config, Tools, compiler, lenient, record};
+use crate::{BuildError, compiler, lenient, record};
 
 /// A file to compile.
 pub(crate) struct Single<'a> {
-    pub label: &'a str,
+    pub task: Task<'a>,
     pub file: &'a Path,
-    pub config: &'a Config,
-    pub cache: &'a Cache,
-    pub tools: &'a Tools,
 }
 
 impl Single<'_> {
@@ -42,7 +40,7 @@ impl Single<'_> {
 
     /// The key of everything that goes into the program.
     pub fn key(&self) -> Result<String, BuildError> {
-        let run = Run::new(&self.tools.clang)
+        let run = Run::new(&self.task.tools.clang)
             .args(["-E", "-w"])
             .args(self.compile_args());
         let result = run
@@ -58,14 +56,20 @@ impl Single<'_> {
                 .as_encoded_bytes()
                 .to_vec(),
         );
-        parts.push(self.cache.identity().into_bytes());
-        parts.push(self.tools.identity().into_bytes());
-        for flag in self.config.cflags.iter().chain(&self.config.ldflags) {
+        parts.push(self.task.cache.identity().into_bytes());
+        parts.push(self.task.tools.identity().into_bytes());
+        for flag in self
+            .task
+            .config
+            .cflags
+            .iter()
+            .chain(&self.task.config.ldflags)
+        {
             parts.push(flag.as_bytes().to_vec());
             // Objects and libraries that are named count with their content.
             parts.push(std::fs::read(flag).unwrap_or_default());
         }
-        if !self.config.ldflags.is_empty() {
+        if !self.task.config.ldflags.is_empty() {
             let dir = std::env::current_dir().unwrap_or_default();
             parts.push(dir.as_os_str().as_encoded_bytes().to_vec());
         }
@@ -74,10 +78,18 @@ impl Single<'_> {
 
     /// Compiles and links it. Code that is too old for the default dialect is tried in the
     /// oldest one; the messages of the first try are the ones to show.
-    pub fn compile(&self, entry: &Entry) -> Result<PathBuf, BuildError> {
+    pub fn compile(
+        &self,
+        entry: &Entry,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<PathBuf, BuildError> {
+        let label = self.task.label.to_owned();
+        let command = format!("beagle cc {}", self.file.display());
+        progress(Progress::Building { label, command });
         let name = self.file.file_stem().unwrap_or_default();
         let program = entry.dir.join(name);
         let names_dialect = self
+            .task
             .config
             .cflags
             .iter()
@@ -95,7 +107,7 @@ impl Single<'_> {
             return Ok(program);
         }
         record::replace(&first_log, &entry.log).doing(|| "write the log".into())?;
-        Err(error.into_error(self.label, None))
+        Err(error.into_error(self.task.label, None))
     }
 
     fn try_compile(
@@ -110,7 +122,7 @@ impl Single<'_> {
         args.push("-fdebug-compilation-dir=.".into());
         args.extend(self.compile_args());
         args.extend(["-o".into(), program.into()]);
-        args.extend(self.config.ldflags.iter().map(OsString::from));
+        args.extend(self.task.config.ldflags.iter().map(OsString::from));
         let command = args
             .iter()
             .map(|arg| arg.to_string_lossy())
@@ -118,7 +130,7 @@ impl Single<'_> {
         let command = shell_words::join(command);
         let mut log = fs_err::File::create(&entry.log).doing(|| "write the log".into())?;
         writeln!(log, "$ beagle {command}").doing(|| "write the log".into())?;
-        let run = Run::new(&self.cache.beagle)
+        let run = Run::new(&self.task.cache.beagle)
             .args(&args)
             .env(lenient::LENIENT, "1");
         let run = run
@@ -126,8 +138,8 @@ impl Single<'_> {
             .env("SOURCE_DATE_EPOCH", crate::checkout::EPOCH.to_string());
         let run = run.without_env(&[record::RECORD_DIR]);
         let status = run
-            .to_log(log.file())
-            .doing(|| format!("run {}", self.cache.beagle.display()))?;
+            .log_into(log.file())
+            .doing(|| format!("run {}", self.task.cache.beagle.display()))?;
         if status.success() {
             return Ok(None);
         }
@@ -143,7 +155,7 @@ impl Single<'_> {
         let mut include = OsString::from("-I");
         include.push(self.directory());
         let mut args = vec![include];
-        args.extend(self.config.cflags.iter().map(OsString::from));
+        args.extend(self.task.config.cflags.iter().map(OsString::from));
         args.push(self.file.into());
         args
     }

@@ -21,8 +21,6 @@ pub struct Tools {
     pub clangxx: PathBuf,
     /// The linker that makes whole-program bitcode.
     pub lld: PathBuf,
-    /// Adds sections to objects and programs.
-    pub objcopy: PathBuf,
     /// Merges the modules of partial links.
     pub llvm_link: PathBuf,
 }
@@ -34,22 +32,15 @@ impl Tools {
             clang: llvm_tool("clang")?,
             clangxx: llvm_tool("clang++")?,
             lld: llvm_tool("ld.lld")?,
-            objcopy: llvm_tool("llvm-objcopy")?,
             llvm_link: llvm_tool("llvm-link")?,
         })
     }
 
     /// A text that changes when one of the tools is replaced, for cache keys.
     pub(crate) fn identity(&self) -> String {
-        [
-            &self.clang,
-            &self.clangxx,
-            &self.lld,
-            &self.objcopy,
-            &self.llvm_link,
-        ]
-        .map(|path| file_identity(path))
-        .join("\n")
+        [&self.clang, &self.clangxx, &self.lld, &self.llvm_link]
+            .map(|path| file_identity(path))
+            .join("\n")
     }
 }
 

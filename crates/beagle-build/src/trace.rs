@@ -70,8 +70,9 @@ pub(crate) fn own_libraries(loaded: &[String], output: &Path) -> Vec<PathBuf> {
     libraries
 }
 
-/// Adds the libraries that the libraries need in turn.
-pub(crate) fn with_their_own(libraries: &mut Vec<PathBuf>) -> &[PathBuf] {
+/// These libraries, and those that they need in turn.
+pub(crate) fn with_their_own(libraries: &[PathBuf]) -> Vec<PathBuf> {
+    let mut libraries = libraries.to_vec();
     let mut next = 0;
     while let Some(library) = libraries.get(next).cloned() {
         next += 1;

@@ -23,9 +23,19 @@ pub enum VersionSpec {
         repo: PathBuf,
     },
     /// A directory that is no repository, or is one part of a repository.
-    Dir(PathBuf),
+    Dir {
+        /// Its absolute path.
+        path: PathBuf,
+        /// What the user wrote.
+        name: String,
+    },
     /// A single C file.
-    File(PathBuf),
+    File {
+        /// Its absolute path.
+        path: PathBuf,
+        /// What the user wrote.
+        name: String,
+    },
 }
 
 impl VersionSpec {
@@ -34,10 +44,10 @@ impl VersionSpec {
     pub fn parse(text: &str, cwd: &Path) -> Result<Self, BuildError> {
         let path = cwd.join(text);
         if path.is_file() {
-            return file(path);
+            return file(&path, text);
         }
         if path.is_dir() && !text.is_empty() {
-            return directory(&path, text == ".");
+            return directory(&path, text);
         }
         let looks_like_a_path =
             text.starts_with(['/', '.']) || text.ends_with(['/']) || is_c(Path::new(text));
@@ -77,33 +87,37 @@ impl VersionSpec {
                 }
             }
             Self::WorkTree { .. } => "working tree".into(),
-            Self::Dir(path) | Self::File(path) => path.file_name().map_or_else(
-                || path.display().to_string(),
-                |name| name.to_string_lossy().into_owned(),
-            ),
+            Self::Dir { name, .. } | Self::File { name, .. } => name.clone(),
         }
     }
 }
 
-fn file(path: PathBuf) -> Result<VersionSpec, BuildError> {
-    if !is_c(&path) {
-        return Err(BuildError::NotC { path });
+fn file(path: &Path, text: &str) -> Result<VersionSpec, BuildError> {
+    if !is_c(path) {
+        return Err(BuildError::NotC { path: text.into() });
     }
-    Ok(VersionSpec::File(canonical(&path)?))
+    // The file may be a link; what it includes is looked for beside the link.
+    let dir = canonical(path.parent().unwrap_or(path))?;
+    let path = dir.join(path.file_name().unwrap_or_default());
+    Ok(VersionSpec::File {
+        path,
+        name: text.into(),
+    })
 }
 
-fn directory(path: &Path, is_dot: bool) -> Result<VersionSpec, BuildError> {
+fn directory(path: &Path, text: &str) -> Result<VersionSpec, BuildError> {
     let path = canonical(path)?;
     // Directories are fine without git, and without being in a repository.
-    let repo = git::repository(&path)
-        .ok()
-        .flatten()
-        .and_then(|repo| repo.canonicalize().ok());
+    let repo = git::repository(&path).ok().flatten();
+    let repo = repo.and_then(|repo| repo.canonicalize().ok());
     Ok(match repo {
-        Some(repo) if repo == path || (is_dot && path.starts_with(&repo)) => {
+        Some(repo) if repo == path || (text == "." && path.starts_with(&repo)) => {
             VersionSpec::WorkTree { repo }
         }
-        _ => VersionSpec::Dir(path),
+        _ => VersionSpec::Dir {
+            path,
+            name: text.trim_end_matches('/').into(),
+        },
     })
 }
 

@@ -10,6 +10,7 @@
 
 use std::ops::Range;
 
+use beagle_program::{Op, StmtId};
 use rustc_hash::FxHashMap;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
@@ -46,9 +47,9 @@ pub(crate) struct Alignment {
     /// For each old local its number in new.
     pub(crate) locals: Vec<Option<u32>>,
     /// Written jumps (`break`, `continue`, `goto`) that lead elsewhere, by version.
-    pub(crate) old_jumps: Vec<beagle_program::StmtId>,
+    pub(crate) old_jumps: Vec<StmtId>,
     /// See `old_jumps`.
-    pub(crate) new_jumps: Vec<beagle_program::StmtId>,
+    pub(crate) new_jumps: Vec<StmtId>,
     /// Locals (old, new) whose declared type differs.
     pub(crate) redeclared: Vec<(u32, u32)>,
 }
@@ -255,7 +256,10 @@ struct Checker<'s, 'a> {
 #[derive(PartialEq, Eq)]
 enum Goal {
     End,
-    Root(usize),
+    /// Nowhere: the way goes round in circles.
+    Endless,
+    /// With the value that a phi there takes for this way.
+    Root(usize, Option<usize>),
     /// Into added or deleted code that branches; it is reported itself.
     Unclear,
 }
@@ -314,11 +318,8 @@ impl Checker<'_, '_> {
             && let (Some(i), Some(j)) = (self.old.entry.to, self.new.entry.to)
         {
             // Nothing stands before the entry that could be blamed, so it is the first root.
-            alignment.old[i] = Match::Gone;
-            if let Some(other) = alignment.new[j].other() {
-                alignment.old[other] = Match::Gone;
-            }
-            alignment.new[j] = Match::Gone;
+            part(&mut alignment.old, &mut alignment.new, i);
+            part(&mut alignment.new, &mut alignment.old, j);
         }
     }
 
@@ -360,6 +361,14 @@ fn edit(alignment: &mut Alignment, i: usize, j: usize) {
     alignment.new[j] = Match::Edited(i);
 }
 
+/// Takes a root and its partner apart.
+fn part(matches: &mut [Match], others: &mut [Match], root: usize) {
+    if let Some(other) = matches[root].other() {
+        others[other] = Match::Gone;
+    }
+    matches[root] = Match::Gone;
+}
+
 /// Follows a way over added or deleted straight-line code to what both versions have.
 fn goal(
     shape: &Shape,
@@ -371,10 +380,17 @@ fn goal(
     // Deleted code cannot loop without a branch, but an endless loop can be deleted.
     for _ in 0..=shape.roots.len() {
         let Some(root) = current.to else {
-            return Goal::End;
+            return if current.endless {
+                Goal::Endless
+            } else {
+                Goal::End
+            };
         };
-        if let Some(other) = matches[root].other() {
-            return Goal::Root(in_new(root, other));
+        match matches[root] {
+            Match::Same(other) => return Goal::Root(in_new(root, other), current.incoming),
+            // Its values need not be in the same order.
+            Match::Edited(other) => return Goal::Root(in_new(root, other), None),
+            Match::Gone => {}
         }
         match &shape.roots[root].ways[..] {
             [only] => current = only,
@@ -386,15 +402,24 @@ fn goal(
 
 /// Whether a jump was written (`break`, `continue`, `goto`), rather than made at the end of a
 /// loop or branch.
-fn is_written(side: &Side, jump: beagle_program::StmtId) -> bool {
-    let Some(place) = side.program.stmt(jump).place else {
+fn is_written(side: &Side, jump: StmtId) -> bool {
+    let program = side.program;
+    let Some(place) = program.stmt(jump).place else {
         return false;
     };
-    let file = side.program.file(place.file);
-    let text = side.sources.line(file, place.line).unwrap_or_default();
+    let text = side.sources.line(program.file(place.file), place.line);
+    let text = text.unwrap_or_default();
     let start = (place.column as usize).saturating_sub(1);
     let written = text.get(start..).unwrap_or("");
-    ["break", "continue", "goto", "return"]
-        .iter()
-        .any(|word| written.starts_with(word))
+    let words = ["break", "continue", "goto", "return"];
+    // What clang makes up after a jump, as the way from one case into the next, often has the
+    // place of the jump.
+    let is_first = || {
+        let all = program.function_stmts(program.function_of(jump));
+        let mut before = all.take_while(|&stmt| stmt != jump);
+        !before.any(|stmt| {
+            program.stmt(stmt).op == Op::Jump && program.stmt(stmt).place == Some(place)
+        })
+    };
+    words.iter().any(|word| written.starts_with(word)) && is_first()
 }

@@ -6,13 +6,15 @@
 //!
 //! Start at [`compare`]. The rules of what counts as a change are in `token` and `shape`.
 
+mod address;
 mod align;
 mod comparison;
 mod hunks;
-mod line_macros;
+mod macros;
 mod matching;
 mod numbering;
 mod shape;
+mod size;
 mod source;
 mod token;
 

@@ -55,6 +55,9 @@ pub(crate) fn match_functions(old: &mut Side, new: &mut Side) -> Vec<Pair<Functi
             new.functions[id.index()] = token;
         }
     }
+    // Literals may hold addresses of functions, which now have other tokens.
+    old.name_literals();
+    new.name_literals();
     pairs
 }
 
@@ -71,6 +74,12 @@ pub(crate) fn match_globals(old: &mut Side, new: &mut Side) -> Vec<Pair<GlobalId
         variables.map(named).collect()
     };
     let (mut pairs, old_left, new_left) = by_name(names(old.program), names(new.program));
+    let defined = |side: &Side, ids: Vec<GlobalId>| -> (Vec<_>, Vec<_>) {
+        ids.into_iter()
+            .partition(|&id| side.program.global(id).initial.is_some())
+    };
+    let (old_left, old_declared) = defined(old, old_left);
+    let (new_left, new_declared) = defined(new, new_left);
     let (renamed, old_left, new_left) = by_key(
         old_left,
         |id| content(old, id),
@@ -78,7 +87,9 @@ pub(crate) fn match_globals(old: &mut Side, new: &mut Side) -> Vec<Pair<GlobalId
         |id| content(new, id),
     );
     pairs.extend(renamed);
+    // What is defined elsewhere is known by its name alone: `stdout` is no renamed `stderr`.
     pairs.extend(only_old(old_left).chain(only_new(new_left)));
+    pairs.extend(only_old(old_declared).chain(only_new(new_declared)));
     for (number, pair) in pairs.iter().enumerate() {
         let token = token_of(("global", number));
         if let Some(id) = pair.old {

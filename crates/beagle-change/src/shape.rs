@@ -13,6 +13,7 @@
 use beagle_program::{BlockId, Const, FunctionId, Op, Operand, Program, StmtId, Type};
 use rustc_hash::FxHashMap;
 
+use crate::size::Size;
 use crate::token::{ConstToken, Side, Token, token_of};
 
 /// A function in the form in which it is compared.
@@ -46,7 +47,7 @@ pub(crate) struct Root {
     /// The roots whose results it uses, in the order of its expression.
     pub(crate) results: Vec<StmtId>,
     /// Constants that may be sizes of structures.
-    pub(crate) sizes: Vec<u64>,
+    pub(crate) sizes: Vec<Size>,
     /// The statements of its expression, in the order of the expression.
     pub(crate) parts: Vec<StmtId>,
     /// Where control goes next.
@@ -60,6 +61,11 @@ pub(crate) struct Way {
     pub(crate) jumps: Vec<StmtId>,
     /// The root that it leads to; `None` where the function ends, or in an endless empty loop.
     pub(crate) to: Option<usize>,
+    /// If it leads to a phi: which of the values belongs to this way. `c ? a : b` and `c ? b : a`
+    /// may differ in nothing else.
+    pub(crate) incoming: Option<usize>,
+    /// Whether it ends in an endless empty loop.
+    pub(crate) endless: bool,
 }
 
 impl Shape {
@@ -113,7 +119,7 @@ impl<'s, 'a> Shaper<'s, 'a> {
             .collect();
         let entry = function
             .entry()
-            .map_or_else(Way::default, |entry| self.way(entry));
+            .map_or_else(Way::default, |entry| self.way(entry, None));
         Shape {
             function: self.function,
             roots,
@@ -235,24 +241,30 @@ impl<'s, 'a> Shaper<'s, 'a> {
         }
         match self.program.stmt(stmt).op {
             Op::Store { volatile } if self.is_result(operands.get(1)) && !volatile => {
-                root.token = token_of(("return", self.operand(&mut root, stmt, operands[0])));
+                let value = self.operand(&mut root, stmt, operands[0]);
+                root.token = token_of(("return", self.result_type(), value));
                 root.coarse = token_of("return");
             }
             Op::Return => {
                 let value = operands.first();
                 let value = value.map(|&value| self.operand(&mut root, stmt, value));
                 root.token = match value {
-                    Some(value) => token_of(("return", value)),
+                    Some(value) => token_of(("return", self.result_type(), value)),
                     None => token_of("return nothing"),
                 };
                 root.coarse = token_of("return");
             }
             Op::Switch => ways = self.switch(&mut root, stmt, ways),
+            Op::ComputedJump => {
+                root.token = self.expression(&mut root, stmt);
+                root.coarse = token_of("computed jump");
+                ways = self.side.jump_targets(block);
+            }
             Op::Phi => self.phi(&mut root, stmt),
             Op::Store { volatile } => {
                 let value = self.operand(&mut root, stmt, operands[0]);
                 let before = root.locals.len();
-                let target = self.operand(&mut root, stmt, operands[1]);
+                let target = self.accessed(&mut root, stmt, operands[1]);
                 root.token = token_of((
                     "store",
                     volatile,
@@ -271,7 +283,8 @@ impl<'s, 'a> Shaper<'s, 'a> {
             }
         }
         root.ways = if is_terminator {
-            ways.into_iter().map(|block| self.way(block)).collect()
+            let way = |to| self.way(to, Some(block));
+            ways.into_iter().map(way).collect()
         } else {
             vec![self.way_after(stmt)]
         };
@@ -284,6 +297,14 @@ impl<'s, 'a> Shaper<'s, 'a> {
 
     fn is_result(&self, address: Option<&Operand>) -> bool {
         matches!((address, self.result), (Some(Operand::Stmt(a)), Some(b)) if *a == b)
+    }
+
+    fn result_type(&self) -> Token {
+        let function = self.program.function(self.function);
+        match self.program.ty(function.ty) {
+            Type::Function { result, .. } => self.side.ty(*result),
+            _ => 0,
+        }
     }
 
     /// The type of an operand, as far as it is not clear from the operand itself.
@@ -339,16 +360,28 @@ impl<'s, 'a> Shaper<'s, 'a> {
     /// The token of a statement with all that it computes with.
     fn expression(&self, root: &mut Root, stmt: StmtId) -> Token {
         let operands: Vec<_> = self.program.operands(stmt).to_vec();
+        let data = self.program.stmt(stmt);
+        if let (Op::Load { .. }, [address]) = (data.op, &operands[..]) {
+            let address = self.accessed(root, stmt, *address);
+            return token_of((data.op, self.side.ty(data.ty), address));
+        }
         let tokens: Vec<_> = operands
             .iter()
             .map(|&operand| self.operand(root, stmt, operand))
             .collect();
-        let data = self.program.stmt(stmt);
         match data.op {
             Op::Address(ty) => self.side.address(ty, &tokens, &operands),
             Op::Alloca(ty) => token_of(("alloca", self.side.ty(ty), tokens)),
             Op::Call(ty) | Op::Invoke(ty) => token_of(("call", self.side.ty(ty), tokens)),
             op => token_of((op, self.side.ty(data.ty), tokens)),
+        }
+    }
+
+    /// The address of a load or store.
+    fn accessed(&self, root: &mut Root, user: StmtId, address: Operand) -> Token {
+        match self.side.accessed(address) {
+            Some(token) => token,
+            None => self.operand(root, user, address),
         }
     }
 
@@ -392,8 +425,8 @@ impl<'s, 'a> Shaper<'s, 'a> {
         token_of((token, between))
     }
 
-    /// The way that starts with a block.
-    fn way(&self, block: BlockId) -> Way {
+    /// The way that starts with a block, coming from another.
+    fn way(&self, block: BlockId, mut from: Option<BlockId>) -> Way {
         let mut way = Way::default();
         let mut seen = rustc_hash::FxHashSet::default();
         let mut current = block;
@@ -401,17 +434,30 @@ impl<'s, 'a> Shaper<'s, 'a> {
             let data = self.program.block(current);
             if let Some(root) = data.stmts().find_map(|stmt| self.position.get(&stmt)) {
                 way.to = Some(*root);
+                way.incoming = from.and_then(|from| self.incoming(current, from));
                 return way;
             }
             match data.successors[..] {
                 [next] => {
                     way.jumps.push(data.terminator());
+                    from = Some(current);
                     current = next;
                 }
                 _ => return way,
             }
         }
+        way.endless = true;
         way
+    }
+
+    /// Which value the phi at the start of a block takes when control comes from another.
+    fn incoming(&self, block: BlockId, from: BlockId) -> Option<usize> {
+        let first = self.program.block(block).stmts().next()?;
+        if self.program.stmt(first).op != Op::Phi {
+            return None;
+        }
+        let blocks = self.program.operands(first).iter().skip(1).step_by(2);
+        blocks.into_iter().position(|b| *b == Operand::Block(from))
     }
 
     /// The way on from a root inside a block.
@@ -421,13 +467,14 @@ impl<'s, 'a> Shaper<'s, 'a> {
             .find_map(|next| self.position.get(&StmtId(next)).copied());
         if next.is_some() {
             return Way {
-                jumps: Vec::new(),
                 to: next,
+                ..Way::default()
             };
         }
         match block.successors[..] {
             [next] => {
-                let mut way = self.way(next);
+                let from = self.program.stmt(stmt).block;
+                let mut way = self.way(next, Some(from));
                 way.jumps.insert(0, block.terminator());
                 way
             }

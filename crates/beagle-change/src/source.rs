@@ -2,12 +2,13 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use crate::line_macros::LineMacros;
+use crate::macros::MacroUses;
 
 /// The lines of one file.
 pub type Lines = Rc<Vec<String>>;
@@ -17,7 +18,16 @@ pub struct SourceTree {
     root: PathBuf,
     single_file: bool,
     files: RefCell<FxHashMap<String, Option<Lines>>>,
-    line_macros: OnceCell<LineMacros>,
+    line_macros: OnceCell<MacroUses>,
+    size_macros: OnceCell<MacroUses>,
+}
+
+/// A statement as it is written.
+pub(crate) struct Written {
+    /// Its lines, from 1.
+    pub(crate) lines: RangeInclusive<u32>,
+    /// Its text, lines joined by spaces.
+    pub(crate) text: String,
 }
 
 impl SourceTree {
@@ -28,6 +38,7 @@ impl SourceTree {
             single_file: false,
             files: RefCell::default(),
             line_macros: OnceCell::new(),
+            size_macros: OnceCell::new(),
         }
     }
 
@@ -89,13 +100,70 @@ impl SourceTree {
         files.into_iter().collect()
     }
 
-    /// The macros that bring in line numbers.
-    pub(crate) fn line_macros(&self, named: &[String]) -> &LineMacros {
-        self.line_macros.get_or_init(|| {
-            let files = self.project_files(named);
-            let texts: Vec<_> = files.iter().filter_map(|file| self.lines(file)).collect();
-            LineMacros::scan(texts.iter().map(|lines| lines.as_slice()))
+    /// The statement around a place, from one semicolon or brace to the next. A semicolon in a
+    /// string makes it too short, which nobody minds.
+    pub(crate) fn statement(&self, file: &str, line: u32, column: u32) -> Option<Written> {
+        let lines = self.lines(file)?;
+        let index = (line as usize).checked_sub(1)?;
+        let text = lines.get(index)?;
+        let column = (column as usize).saturating_sub(1).min(text.len());
+        let (mut before, mut after) = (text.get(..column)?, text.get(column..)?);
+        let ends = [';', '{', '}'];
+        let mut parts = Vec::new();
+        let (mut first, mut last) = (index, index);
+        loop {
+            if let Some(at) = before.rfind(ends) {
+                parts.push(&before[at + 1..]);
+                break;
+            }
+            parts.push(before);
+            // Statements are not that long; what looks so is no statement.
+            if first == 0 || index - first > MAX_LINES || is_directive(&lines[first - 1]) {
+                break;
+            }
+            parts.push(" ");
+            first -= 1;
+            before = &lines[first];
+        }
+        parts.reverse();
+        loop {
+            if let Some(at) = after.find(ends) {
+                parts.push(&after[..at]);
+                break;
+            }
+            parts.push(after);
+            if last + 1 == lines.len() || last - index > MAX_LINES || is_directive(&lines[last + 1])
+            {
+                break;
+            }
+            parts.push(" ");
+            last += 1;
+            after = &lines[last];
+        }
+        Some(Written {
+            lines: first as u32 + 1..=last as u32 + 1,
+            // The middle of a word may be where the two directions met.
+            text: parts.concat(),
         })
+    }
+
+    /// The macros that bring in line numbers.
+    pub(crate) fn line_macros(&self, named: &[String]) -> &MacroUses {
+        let words = ["__LINE__", "assert"];
+        self.line_macros
+            .get_or_init(|| self.macro_uses(&words, named))
+    }
+
+    /// `sizeof`, and the macros that bring it in.
+    pub(crate) fn size_macros(&self, named: &[String]) -> &MacroUses {
+        self.size_macros
+            .get_or_init(|| self.macro_uses(&["sizeof"], named))
+    }
+
+    fn macro_uses(&self, words: &[&str], named: &[String]) -> MacroUses {
+        let files = self.project_files(named);
+        let texts: Vec<_> = files.iter().filter_map(|file| self.lines(file)).collect();
+        MacroUses::scan(words, texts.iter().map(|lines| lines.as_slice()))
     }
 
     /// Whether a file of the debug information belongs to the project rather than to the system.
@@ -103,6 +171,13 @@ impl SourceTree {
         let path = Path::new(file);
         (path.is_relative() || path.starts_with(&self.root)) && self.lines(file).is_some()
     }
+}
+
+/// How far a statement is followed in each direction.
+const MAX_LINES: usize = 100;
+
+fn is_directive(line: &str) -> bool {
+    line.trim_start().starts_with('#')
 }
 
 fn is_source(path: &Path) -> bool {

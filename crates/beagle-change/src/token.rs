@@ -8,11 +8,13 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use beagle_program::{
-    Const, ConstId, FunctionId, GlobalId, Op, Operand, Program, StmtId, StructId, Type, TypeId,
+    BlockId, Const, ConstId, FunctionId, Global, GlobalId, Op, Operand, Program, StmtId, Type,
+    TypeId,
 };
-use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::source::SourceTree;
+use crate::macros::words;
+use crate::size::{Resized, Size};
+use crate::source::{SourceTree, Written};
 
 /// A hash of meaning. `DefaultHasher::new` has fixed keys, so tokens compare across versions.
 pub(crate) type Token = u64;
@@ -22,7 +24,7 @@ pub(crate) enum ConstToken {
     /// Must be the same in both versions.
     Plain(Token),
     /// Perhaps the size of a structure; to be compared by [`Side::same_size`].
-    Size(u64),
+    Size(Size),
 }
 
 pub(crate) fn token_of(value: impl Hash) -> Token {
@@ -37,9 +39,10 @@ pub(crate) struct Side<'a> {
     pub(crate) sources: &'a SourceTree,
     /// By function; what corresponds in the other version has the same token.
     pub(crate) functions: Vec<Token>,
-    globals: Vec<Token>,
-    /// The structures whose size differs between the versions, by the size they have here.
-    resized: FxHashMap<u64, Vec<Token>>,
+    /// `None` for literals that have no token yet.
+    globals: Vec<Option<Token>>,
+    /// The structures whose size differs between the versions.
+    pub(crate) resized: Resized,
     types: Vec<Token>,
 }
 
@@ -54,48 +57,28 @@ impl<'a> Side<'a> {
                 .map(|function| token_of(("function", &function.name)))
                 .collect(),
             globals: Vec::new(),
-            resized: FxHashMap::default(),
+            resized: Resized::default(),
             types: Vec::new(),
         };
         side.types = (0..program.types.len() as u32)
             .map(|id| side.type_token(TypeId(id), 0))
             .collect();
-        side.globals = program
-            .globals()
-            .map(|(id, _)| side.global_name(id))
-            .collect();
+        let name =
+            |global: &Global| (!global.is_literal).then(|| token_of(("global", &global.name)));
+        side.globals = program.globals.iter().map(name).collect();
+        side.name_literals();
         side
     }
 
-    /// Tells both sides which structures have another size in the other version.
-    pub(crate) fn note_resized(old: &mut Side, new: &mut Side) {
-        let sizes = |program: &Program| -> FxHashMap<String, FxHashSet<u64>> {
-            let mut sizes = FxHashMap::<String, FxHashSet<u64>>::default();
-            for structure in &program.structs {
-                sizes
-                    .entry(structure.name.clone())
-                    .or_default()
-                    .insert(structure.size);
-            }
-            sizes
-        };
-        let (old_sizes, new_sizes) = (sizes(old.program), sizes(new.program));
-        for (name, before) in &old_sizes {
-            let Some(after) = new_sizes.get(name) else {
-                continue;
-            };
-            // A name that stands for several structures is left alone: better to report too much.
-            if let (1, 1, Some(&before), Some(&after)) = (
-                before.len(),
-                after.len(),
-                before.iter().next(),
-                after.iter().next(),
-            ) && before != after
-            {
-                let token = token_of(("sizeof", name));
-                old.resized.entry(before).or_default().push(token);
-                new.resized.entry(after).or_default().push(token);
-            }
+    /// Gives literals tokens by what they say, from the tokens of what they refer to.
+    pub(crate) fn name_literals(&mut self) {
+        let literals = |(id, global): (GlobalId, &Global)| global.is_literal.then_some(id);
+        let literals: Vec<_> = self.program.globals().filter_map(literals).collect();
+        for id in &literals {
+            self.globals[id.index()] = None;
+        }
+        for id in literals {
+            self.globals[id.index()] = Some(self.global(id));
         }
     }
 
@@ -150,16 +133,6 @@ impl<'a> Side<'a> {
         }
     }
 
-    fn global_name(&self, id: GlobalId) -> Token {
-        let global = self.program.global(id);
-        match global.initial {
-            Some(initial) if global.is_literal => {
-                token_of(("literal", self.initial(global.ty, initial)))
-            }
-            _ => token_of(("global", &global.name)),
-        }
-    }
-
     /// The initial value of a variable of some type. Fields go by name, and what is zero is left
     /// out, so that a new field does not change the variables that do not set it.
     pub(crate) fn initial(&self, ty: TypeId, value: Operand) -> Token {
@@ -208,16 +181,17 @@ impl<'a> Side<'a> {
 
     /// What a global is called, or what a literal says.
     pub(crate) fn global(&self, id: GlobalId) -> Token {
-        // While literals are named, they may refer to each other by content.
-        match self.globals.get(id.index()) {
-            Some(&token) => token,
-            None => self.global_name(id),
+        if let Some(token) = self.globals[id.index()] {
+            return token;
         }
+        let global = self.program.global(id);
+        let initial = global.initial.map(|value| self.initial(global.ty, value));
+        token_of(("literal", self.declared_type(global.ty), initial))
     }
 
     /// Names a variable anew, after it was matched with one of the other version.
     pub(crate) fn set_global(&mut self, id: GlobalId, token: Token) {
-        self.globals[id.index()] = token;
+        self.globals[id.index()] = Some(token);
     }
 
     fn constant(&self, id: ConstId) -> Token {
@@ -226,12 +200,38 @@ impl<'a> Side<'a> {
         };
         match self.program.constant(id) {
             Const::Aggregate(values) => token_of(("aggregate", all(values))),
-            Const::Address(ty, operands) => self.address(*ty, &all(operands), operands),
+            Const::Address(ty, operands) => match self.pointed_to(Operand::Const(id)) {
+                Some(path) => path.token(),
+                None => self.address(*ty, &all(operands), operands),
+            },
             Const::Expression(opcode, operands) => token_of(("const", opcode, all(operands))),
-            // Labels are compared by the jumps that use them.
-            Const::Label(..) => token_of("label"),
+            Const::Label(function, block) => {
+                token_of(("label", self.label_number(*function, *block)))
+            }
             constant => token_of(constant),
         }
+    }
+
+    /// The place of a label among the targets of its function's computed jumps, which are compared
+    /// as targets.
+    fn label_number(&self, function: FunctionId, block: u32) -> Option<usize> {
+        let function = self.program.function(function);
+        let label = BlockId(function.blocks.start + block);
+        let jumps = function.blocks().filter(|&block| {
+            let last = self.program.block(block).terminator();
+            self.program.stmt(last).op == Op::ComputedJump
+        });
+        let mut targets = jumps.map(|block| self.jump_targets(block));
+        targets.find_map(|targets| targets.iter().position(|&target| target == label))
+    }
+
+    /// Where the computed jump of a block may lead, in the order of the function. Clang lists them
+    /// in the order in which labels are mentioned, as often as they are.
+    pub(crate) fn jump_targets(&self, block: BlockId) -> Vec<BlockId> {
+        let mut targets = self.program.block(block).successors.clone();
+        targets.sort();
+        targets.dedup();
+        targets
     }
 
     /// An operand that does not depend on the statement it stands in.
@@ -254,120 +254,39 @@ impl<'a> Side<'a> {
     /// grew are not what the programmer wrote.
     pub(crate) fn constant_in(&self, stmt: StmtId, id: ConstId) -> ConstToken {
         if let Const::Int { bits, .. } = self.program.constant(id)
-            && let Some(place) = self.program.stmt(stmt).place
             && let Ok(value) = u64::try_from(*bits)
         {
-            let text = || {
-                let file = self.program.file(place.file);
-                self.sources.line(file, place.line).unwrap_or_default()
-            };
-            if value == u64::from(place.line)
-                && self
-                    .sources
-                    .line_macros(&self.program.files)
-                    .used_in(&text())
-            {
+            if self.is_line_number(stmt, value) {
                 return ConstToken::Plain(token_of("__LINE__"));
             }
-            if !self.resized.is_empty()
-                && value >= 2
-                && (self.sizes_by_itself(stmt) || text().contains("sizeof"))
-            {
-                return ConstToken::Size(value);
+            if let Some(size) = self.size_in(stmt, value) {
+                return ConstToken::Size(size);
             }
         }
         ConstToken::Plain(self.constant(id))
     }
 
-    /// Whether a size here and a size there are the same number, or the sizes of the same
-    /// structure, which another field made grow or shrink.
-    pub(crate) fn same_size(&self, size: u64, other: &Side, other_size: u64) -> bool {
-        let structures = |side: &Side, size| side.resized.get(&size).cloned().unwrap_or_default();
-        size == other_size
-            || structures(self, size)
-                .iter()
-                .any(|token| structures(other, other_size).contains(token))
-    }
-
-    /// Whether clang puts sizes of structures into such statements without being asked: copies
-    /// and clearing of whole structures, and differences of pointers.
-    fn sizes_by_itself(&self, stmt: StmtId) -> bool {
-        match self.program.stmt(stmt).op {
-            Op::PointerDifference => true,
-            Op::Call(_) => {
-                let name = self
-                    .program
-                    .called_function(stmt)
-                    .map_or("", |id| &self.program.function(id).symbol);
-                let copies = name.starts_with("llvm.memcpy") || name.starts_with("llvm.memset");
-                let place = self.program.stmt(stmt).place;
-                let text = place
-                    .and_then(|place| self.sources.line(self.program.file(place.file), place.line));
-                // With `memcpy` in the text the size was written by the programmer.
-                copies && !text.is_some_and(|text| text.contains("mem"))
-            }
-            _ => false,
-        }
-    }
-
-    /// Address arithmetic over `ty`: fields by name, with the type they are declared with.
-    /// `tokens` are those of `operands` (base, then indices).
-    pub(crate) fn address(&self, ty: TypeId, tokens: &[Token], operands: &[Operand]) -> Token {
-        let mut current = ty;
-        let mut steps = vec![token_of(("address", tokens.first()))];
-        for (i, (&token, &operand)) in tokens.iter().zip(operands).enumerate().skip(1) {
-            match self.program.ty(current) {
-                // The first index steps over whole values of the type.
-                _ if i == 1 => steps.push(token_of((self.ty(ty), token))),
-                Type::Struct(id) => match self.field_index(operand) {
-                    Some(index) => {
-                        let (step, next) = self.field(*id, index);
-                        steps.push(step);
-                        match next {
-                            Some(next) => current = next,
-                            None => break,
-                        }
-                    }
-                    None => steps.push(token),
-                },
-                Type::Array(_, element) | Type::Vector(_, element) => {
-                    steps.push(token_of(("element", token)));
-                    current = *element;
-                }
-                Type::Tuple(fields) => {
-                    steps.push(token);
-                    match self.field_index(operand).and_then(|i| fields.get(i)) {
-                        Some(&next) => current = next,
-                        None => break,
-                    }
-                }
-                _ => steps.push(token),
-            }
-        }
-        token_of(steps)
-    }
-
-    fn field_index(&self, operand: Operand) -> Option<usize> {
-        match operand {
-            Operand::Const(id) => match self.program.constant(id) {
-                Const::Int { bits, .. } => usize::try_from(*bits).ok(),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    fn field(&self, id: StructId, index: usize) -> (Token, Option<TypeId>) {
-        let structure = self.program.structure(id);
-        let Some(field) = structure.fields.get(index) else {
-            return (token_of(("field", index)), None);
+    fn is_line_number(&self, stmt: StmtId, value: u64) -> bool {
+        let Some(place) = self.program.stmt(stmt).place else {
+            return false;
         };
-        let declared = self.declared_type(field.ty);
-        let token = match &field.name {
-            Some(name) => token_of(("field", &structure.name, name, declared)),
-            // Without a name only the position tells the field.
-            None => token_of(("field", &structure.name, index, declared)),
+        // A macro with arguments over several lines has the number of its last line.
+        let near = value.wrapping_sub(place.line.into()) < 100;
+        let Some(written) = near.then(|| self.written(stmt)).flatten() else {
+            return false;
         };
-        (token, Some(field.ty))
+        let macros = self.sources.line_macros(&self.program.files);
+        // If the number is written there, that is more likely what it is: rather report too much.
+        let literal = || words(&written.text).any(|word| word.parse() == Ok(value));
+        u32::try_from(value).is_ok_and(|value| written.lines.contains(&value))
+            && macros.used_in(&written.text)
+            && !literal()
+    }
+
+    /// The text of a statement.
+    pub(crate) fn written(&self, stmt: StmtId) -> Option<Written> {
+        let place = self.program.stmt(stmt).place?;
+        let file = self.program.file(place.file);
+        self.sources.statement(file, place.line, place.column)
     }
 }

@@ -4,9 +4,24 @@
 //! This crate knows one program at a time; two versions meet in `beagle-change`. Start at
 //! [`Program::load`], then at [`Dependence::of`] for slices.
 
+mod calls;
+mod dependence;
+mod externals;
+mod flow;
 mod lift;
 mod lift_debug;
+mod locals;
 mod model;
+mod points_to;
+mod reach;
+mod slice;
 
 pub use beagle_llvm::LoadError;
+pub use calls::CallGraph;
+pub use dependence::{Dependence, Fact};
+pub use externals::{Effects, Points};
+pub use flow::{Control, Flow};
 pub use model::*;
+pub use points_to::{CellId, Object, PointsTo};
+pub use reach::{Reached, reachable_from, reaching};
+pub use slice::Slice;

@@ -1,20 +1,20 @@
-//! Which macros of a project put the line number of their use into the program.
+//! Which macros of a project put line numbers or sizes into the program.
 //!
 //! `assert(x)` compiles to a call with `__LINE__` in it, so moving it by a line changes the
-//! program's bits but not what the programmer wrote. To tell such a number from one that was
-//! written, the macros that use `__LINE__`, directly or through others, are looked up in the
-//! project's sources.
+//! program's bits but not what the programmer wrote. The same goes for `sizeof` of a structure that
+//! got another field. To tell such a number from one that was written, the macros that use these
+//! words, directly or through others, are looked up in the project's sources.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The names whose use brings in a line number.
-pub(crate) struct LineMacros {
+/// A word of C and the macros whose use brings it in.
+pub(crate) struct MacroUses {
     names: FxHashSet<String>,
 }
 
-impl LineMacros {
+impl MacroUses {
     /// Collects them from the texts of a project's files.
-    pub(crate) fn scan<'t>(texts: impl Iterator<Item = &'t [String]>) -> Self {
+    pub(crate) fn scan<'t>(words_of_c: &[&str], texts: impl Iterator<Item = &'t [String]>) -> Self {
         let mut bodies: FxHashMap<String, Vec<String>> = FxHashMap::default();
         for lines in texts {
             let mut lines = lines.iter();
@@ -36,10 +36,7 @@ impl LineMacros {
                 }
             }
         }
-        let mut names: FxHashSet<String> = ["__LINE__", "assert"]
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+        let mut names: FxHashSet<String> = words_of_c.iter().map(|&word| word.to_owned()).collect();
         // Each round finds the macros that use one found before.
         loop {
             let found: Vec<_> = bodies
@@ -56,10 +53,39 @@ impl LineMacros {
         }
     }
 
-    /// Whether a line of source uses one of them.
-    pub(crate) fn used_in(&self, line: &str) -> bool {
-        words(line).any(|word| self.names.contains(word))
+    /// Whether a text uses one of them.
+    pub(crate) fn used_in(&self, text: &str) -> bool {
+        words(text).any(|word| self.names.contains(word))
     }
+
+    /// What is given to them in a text: `*p` in `sizeof *p`, `(int)` in `NEW(int)`.
+    pub(crate) fn operands_in<'t>(&self, text: &'t str) -> Vec<&'t str> {
+        let mut operands = Vec::new();
+        for word in words(text).filter(|word| self.names.contains(*word)) {
+            // Words are slices of the text, so their place in it is known.
+            let end = word.as_ptr() as usize - text.as_ptr() as usize + word.len();
+            operands.push(operand(&text[end..]));
+        }
+        operands
+    }
+}
+
+/// What stands in parentheses at the start of a text, or else up to what ends an expression.
+fn operand(text: &str) -> &str {
+    let text = text.trim_start();
+    let mut depth = 0;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' if depth > 1 => depth -= 1,
+            ')' if depth == 1 => return &text[..=at],
+            ')' | ',' | ';' | '+' | '/' | '%' | '<' | '=' | '?' | ':' if depth == 0 => {
+                return &text[..at];
+            }
+            _ => {}
+        }
+    }
+    text
 }
 
 /// What follows `#define`.
@@ -69,7 +95,7 @@ fn define(line: &str) -> Option<&str> {
         .filter(|rest| rest.starts_with([' ', '\t']))
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
         .filter(|word| !word.is_empty())
 }
@@ -78,9 +104,9 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use super::*;
 
-    fn scan(text: &str) -> LineMacros {
+    fn scan(text: &str) -> MacroUses {
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        LineMacros::scan([lines.as_slice()].into_iter())
+        MacroUses::scan(&["__LINE__", "assert"], [lines.as_slice()].into_iter())
     }
 
     #[test]
@@ -92,5 +118,13 @@ mod tests {
         assert!(macros.used_in("assert(p);"));
         assert!(!macros.used_in("x = X;"));
         assert!(!macros.used_in("die(p);"));
+    }
+
+    #[test]
+    fn operands_are_found_with_and_without_parentheses() {
+        let lines = ["#define NEW(T) malloc(sizeof(T))".to_owned()];
+        let sizes = MacroUses::scan(&["sizeof"], [&lines[..]].into_iter());
+        let text = "a = NEW(struct (s)); b = 2 * sizeof *p + sizeof(int);";
+        assert_eq!(sizes.operands_in(text), ["(struct (s))", "*p ", "(int)"]);
     }
 }

@@ -1,0 +1,226 @@
+//! Building a tree with its own build system.
+
+use std::io::Write;
+use std::path::Path;
+
+use crate::build::{Progress, Task};
+use crate::cache::{Entry, Finished, key};
+use crate::checkout::{self, EPOCH};
+use crate::detect::{self, Method};
+use crate::error::Doing;
+use crate::log::Failure;
+use crate::process::Run;
+use crate::program::Output;
+use crate::single::Single;
+use crate::tools::{LLVM_MAJOR, in_path};
+use crate::{BuildError, VersionSpec, compiler, lenient, record};
+
+/// Variables of the environment that builds look at.
+const RELEVANT: [&str; 17] = [
+    "AR",
+    "CFLAGS",
+    "CMAKE_GENERATOR",
+    "CMAKE_PREFIX_PATH",
+    "CPATH",
+    "CPLUS_INCLUDE_PATH",
+    "CPPFLAGS",
+    "CXXFLAGS",
+    "C_INCLUDE_PATH",
+    "LDFLAGS",
+    "LIBRARY_PATH",
+    "LIBS",
+    "NM",
+    "PKG_CONFIG_LIBDIR",
+    "PKG_CONFIG_PATH",
+    "RANLIB",
+    "SOURCE_DATE_EPOCH",
+];
+
+/// Variables that a build must not inherit: those of a `make`, git hook or build around us.
+const FOREIGN: [&str; 9] = [
+    "MAKEFLAGS",
+    "MFLAGS",
+    "MAKELEVEL",
+    "GNUMAKEFLAGS",
+    "GIT_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_WORK_TREE",
+    "GIT_PREFIX",
+    lenient::LENIENT,
+];
+
+/// A tree to build.
+pub(crate) struct Tree<'a> {
+    pub task: Task<'a>,
+    pub spec: &'a VersionSpec,
+}
+
+impl Tree<'_> {
+    /// The key of everything that goes into the build.
+    pub fn key(&self) -> Result<String, BuildError> {
+        let Task {
+            config,
+            cache,
+            tools,
+            ..
+        } = self.task;
+        let mut parts = vec![checkout::identity(self.spec, &cache.root)?];
+        parts.push(serde_json::to_string(config).unwrap_or_default());
+        parts.extend([tools.identity(), cache.identity()]);
+        parts.extend(RELEVANT.map(|name| format!("{name}={:?}", std::env::var_os(name))));
+        Ok(key(parts.iter().map(String::as_bytes)))
+    }
+
+    /// Builds it at `root`, in the cache.
+    pub fn build(
+        &self,
+        entry: &Entry,
+        root: &Path,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Finished, BuildError> {
+        let label = || self.task.label.to_owned();
+        let mut old_dialect = false;
+        loop {
+            progress(Progress::Preparing { label: label() });
+            entry.clear()?;
+            let notes = checkout::write(self.spec, root, &self.task.cache.root)?;
+            let note = notes.empty_submodules.first().map(|path| {
+                let path = path.display();
+                format!("the submodule `{path}` is empty; `git submodule update --init` fetches it")
+            });
+            if let Some(text) = note.clone() {
+                progress(Progress::Note {
+                    label: label(),
+                    text,
+                });
+            }
+            let command = match self.method(root)? {
+                Method::Command(command) => command,
+                Method::Single(file) => {
+                    return self.single(entry, root, &root.join(file), progress);
+                }
+            };
+            progress(Progress::Building {
+                label: label(),
+                command: command.clone(),
+            });
+            let records = entry.dir.join("records");
+            let Some(failure) = self.run(&command, entry, root, &records, old_dialect)? else {
+                let output = Output {
+                    label: self.task.label,
+                    entry,
+                    tree: root,
+                    records: &records,
+                };
+                return output.finish(self.task.config.program.as_deref());
+            };
+            if old_dialect || !failure.old_dialect {
+                return Err(failure.into_error(self.task.label, note));
+            }
+            // The build needs what clang no longer accepts. It starts afresh, since what it
+            // made so far may depend on what its checks have found.
+            old_dialect = true;
+            let text = "uses an old dialect of C; building again with its errors turned off".into();
+            progress(Progress::Note {
+                label: label(),
+                text,
+            });
+        }
+    }
+
+    fn method(&self, root: &Path) -> Result<Method, BuildError> {
+        if let Some(command) = &self.task.config.build {
+            return Ok(Method::Command(command.clone()));
+        }
+        let label = self.task.label.to_owned();
+        detect::method(root).map_err(|reason| BuildError::NoBuildCommand { label, reason })
+    }
+
+    fn single(
+        &self,
+        entry: &Entry,
+        root: &Path,
+        file: &Path,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Finished, BuildError> {
+        let single = Single {
+            task: self.task,
+            file,
+        };
+        single.check()?;
+        let program = single.compile(entry, progress)?;
+        Output {
+            label: self.task.label,
+            entry,
+            tree: root,
+            records: root,
+        }
+        .finish(Some(&program))
+    }
+
+    /// Runs the build command; that it fails is not yet an error.
+    fn run(
+        &self,
+        command: &str,
+        entry: &Entry,
+        root: &Path,
+        records: &Path,
+        old_dialect: bool,
+    ) -> Result<Option<Failure>, BuildError> {
+        let mut log = fs_err::File::create(&entry.log).doing(|| "write the log".into())?;
+        writeln!(log, "$ {command}").doing(|| "write the log".into())?;
+        let mut run = Run::new("sh")
+            .args(["-c", command])
+            .dir(root)
+            .without_env(&FOREIGN);
+        for (name, value) in self.environment()? {
+            run = run.env(name, value);
+        }
+        if old_dialect {
+            run = run.env(lenient::LENIENT, "1");
+        }
+        let run = run
+            .env(compiler::TREE, root)
+            .env(record::RECORD_DIR, records);
+        let status = run.log_into(log.file()).doing(|| "run the build".into())?;
+        if status.success() {
+            Ok(None)
+        } else {
+            Failure::read(&entry.log, command).map(Some)
+        }
+    }
+
+    /// The variables that are set for all builds.
+    fn environment(&self) -> Result<Vec<(&'static str, String)>, BuildError> {
+        let Task { config, cache, .. } = self.task;
+        let wrappers = cache.wrappers()?;
+        let wrapper = |name: &str| wrappers.join(name).display().to_string();
+        let mut variables = vec![
+            ("CC", wrapper("clang")),
+            ("CXX", wrapper("clang++")),
+            ("LD", wrapper("ld")),
+        ];
+        for (name, flags) in [("CFLAGS", &config.cflags), ("LDFLAGS", &config.ldflags)] {
+            if !flags.is_empty() {
+                variables.push((name, shell_words::join(flags)));
+            }
+        }
+        // Objects with bitcode are ordinary objects, so any archiver will do.
+        let tool = |name: &str| match in_path(name) {
+            Some(path) => path.display().to_string(),
+            None => format!("llvm-{name}-{LLVM_MAJOR}"),
+        };
+        let defaults = [
+            ("AR", tool("ar")),
+            ("RANLIB", tool("ranlib")),
+            ("NM", tool("nm")),
+            ("SOURCE_DATE_EPOCH", EPOCH.to_string()),
+        ];
+        variables.extend(
+            defaults
+                .into_iter()
+                .filter(|(name, _)| std::env::var_os(name).is_none()),
+        );
+        Ok(variables)
+    }
+}

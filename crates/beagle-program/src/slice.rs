@@ -1,0 +1,147 @@
+//! Slices: all that may depend on some facts, or on which some facts may depend.
+//!
+//! After Horwitz, Reps and Binkley: a slice never enters a function from one call and leaves it to
+//! another. It first goes up to callers and then down into callees; that a call's result depends on
+//! its argument is known from a summary of the callee. Dependence through memory may lead anywhere,
+//! so behind it everything is allowed again.
+
+use crate::dependence::{Crossing, Dependence, Fact};
+use crate::model::*;
+
+/// The statements of a slice.
+#[derive(Debug)]
+pub struct Slice {
+    stmts: Vec<bool>,
+    blocks: Vec<bool>,
+}
+
+impl Slice {
+    /// Whether a statement is part of it.
+    pub fn contains(&self, stmt: StmtId) -> bool {
+        self.stmts[stmt.index()]
+    }
+
+    /// Whether it is part of the slice that a block runs.
+    pub fn contains_block(&self, block: BlockId) -> bool {
+        self.blocks[block.index()]
+    }
+
+    /// Its statements.
+    pub fn stmts(&self) -> impl Iterator<Item = StmtId> + '_ {
+        let all = (0..).map(StmtId).zip(&self.stmts);
+        all.filter(|(_, part)| **part).map(|(stmt, _)| stmt)
+    }
+
+    /// The functions that have statements in it.
+    pub fn functions(&self, program: &Program) -> Vec<FunctionId> {
+        let mut functions: Vec<_> = self.stmts().map(|stmt| program.function_of(stmt)).collect();
+        functions.dedup();
+        functions.sort();
+        functions.dedup();
+        functions
+    }
+}
+
+/// Where a slice may go from a node.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    /// Into callees only.
+    Down,
+    /// To callers, too.
+    Up,
+}
+
+impl Dependence<'_> {
+    /// All that may depend on some facts.
+    pub fn forward(&self, from: &[Fact]) -> Slice {
+        self.slice(from, |node, phase, visit| {
+            for edge in self.forward.of(node) {
+                match edge.crossing {
+                    Crossing::Inside => visit(edge.to, phase),
+                    Crossing::Memory => visit(edge.to, Phase::Up),
+                    Crossing::Return if phase == Phase::Up => visit(edge.to, Phase::Up),
+                    Crossing::Return => {}
+                    Crossing::Call(call) => {
+                        visit(edge.to, Phase::Down);
+                        let param = self.nodes.param(edge.to);
+                        if param.is_some_and(|param| self.reaches_result[param]) {
+                            visit(call.0, phase);
+                        }
+                    }
+                }
+            }
+        })
+    }
+
+    /// All on which some facts may depend.
+    pub fn backward(&self, from: &[Fact]) -> Slice {
+        self.slice(from, |node, phase, visit| {
+            for edge in self.backward.of(node) {
+                match edge.crossing {
+                    Crossing::Inside => visit(edge.to, phase),
+                    Crossing::Memory => visit(edge.to, Phase::Up),
+                    Crossing::Return => visit(edge.to, Phase::Down),
+                    Crossing::Call(_) if phase == Phase::Up => visit(edge.to, Phase::Up),
+                    Crossing::Call(_) => {}
+                }
+            }
+            // The arguments on which the result of a call depends.
+            if node < self.nodes.blocks {
+                for argument in self.arguments_of_result(StmtId(node)) {
+                    visit(argument, phase);
+                }
+            }
+        })
+    }
+
+    fn arguments_of_result(&self, call: StmtId) -> Vec<u32> {
+        let mut arguments = Vec::new();
+        for &argument in self.program.arguments(call) {
+            let Operand::Stmt(argument) = argument else {
+                continue;
+            };
+            let depends = self.forward.of(argument.0).iter().any(|edge| {
+                edge.crossing == Crossing::Call(call)
+                    && self
+                        .nodes
+                        .param(edge.to)
+                        .is_some_and(|param| self.reaches_result[param])
+            });
+            if depends {
+                arguments.push(argument.0);
+            }
+        }
+        arguments
+    }
+
+    fn slice(
+        &self,
+        from: &[Fact],
+        neighbours: impl Fn(u32, Phase, &mut dyn FnMut(u32, Phase)),
+    ) -> Slice {
+        let mut reached: Vec<Option<Phase>> = vec![None; self.nodes.count as usize];
+        let mut work: Vec<(u32, Phase)> = Vec::new();
+        for &fact in from {
+            work.push((self.nodes.fact(fact), Phase::Up));
+        }
+        while let Some((node, phase)) = work.pop() {
+            // What was reached with more freedom covers what is reached with less.
+            if reached[node as usize] >= Some(phase) {
+                continue;
+            }
+            reached[node as usize] = Some(phase);
+            neighbours(node, phase, &mut |to, phase| {
+                if reached[to as usize] < Some(phase) {
+                    work.push((to, phase));
+                }
+            });
+        }
+        let stmts = self.program.stmts.len();
+        let blocks =
+            self.nodes.blocks as usize..self.nodes.blocks as usize + self.program.blocks.len();
+        Slice {
+            blocks: reached[blocks].iter().map(Option::is_some).collect(),
+            stmts: reached[..stmts].iter().map(Option::is_some).collect(),
+        }
+    }
+}
