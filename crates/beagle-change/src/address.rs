@@ -220,7 +220,12 @@ impl Side<'_> {
         let Some(field) = structure.fields.get(index) else {
             return (token_of(("field", index)), None);
         };
-        let declared = self.declared_type(field.ty);
+        let is_last = index + 1 == structure.fields.len();
+        let declared = match self.program.ty(field.ty) {
+            // `a[1]`, `a[0]` and `a[]` at the end all stand for as many elements as there is room.
+            Type::Array(0 | 1, element) if is_last => token_of(("room", self.ty(*element))),
+            _ => self.declared_type(field.ty),
+        };
         let token = match &field.name {
             Some(name) => token_of(("field", &structure.name, name, declared)),
             // Without a name only the position tells the field.

@@ -253,7 +253,7 @@ struct Checker<'s, 'a> {
 }
 
 /// Where a way leads, in the numbering of new.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Goal {
     End,
     /// Nowhere: the way goes round in circles.
@@ -302,7 +302,7 @@ impl Checker<'_, '_> {
 
     fn check_ways(&self, alignment: &mut Alignment, i: usize, j: usize) {
         let (a, b) = (&self.old.roots[i].ways, &self.new.roots[j].ways);
-        if a.len() != b.len() {
+        if a.len() != b.len() || self.are_exchanged(alignment, a, b) {
             edit(alignment, i, j);
             return;
         }
@@ -313,20 +313,47 @@ impl Checker<'_, '_> {
         }
     }
 
+    /// Whether ways lead to the same goals, but not in the same order, as when a condition was
+    /// negated: then no jump on the way is to blame.
+    fn are_exchanged(&self, alignment: &Alignment, a: &[Way], b: &[Way]) -> bool {
+        let old: Vec<_> = a.iter().map(|x| self.old_goal(alignment, x)).collect();
+        let mut new: Vec<_> = b.iter().map(|y| self.new_goal(alignment, y)).collect();
+        if old == new || old.contains(&Goal::Unclear) {
+            return false;
+        }
+        for goal in &old {
+            match new.iter().position(|other| other == goal) {
+                Some(at) => new.swap_remove(at),
+                None => return false,
+            };
+        }
+        true
+    }
+
     fn check_entry(&self, alignment: &mut Alignment) {
-        if !self.same_goal(alignment, &self.old.entry, &self.new.entry)
+        let (old, new) = (&self.old.entry, &self.new.entry);
+        if !self.same_goal(alignment, old, new)
+            && !self.blame_jumps(alignment, old, new)
             && let (Some(i), Some(j)) = (self.old.entry.to, self.new.entry.to)
         {
-            // Nothing stands before the entry that could be blamed, so it is the first root.
+            // Nothing else stands before the first root that could be blamed.
             part(&mut alignment.old, &mut alignment.new, i);
             part(&mut alignment.new, &mut alignment.old, j);
         }
     }
 
     fn same_goal(&self, alignment: &Alignment, x: &Way, y: &Way) -> bool {
-        let old = goal(self.old, &alignment.old, x, |_, other| other);
-        let new = goal(self.new, &alignment.new, y, |root, _| root);
+        let old = self.old_goal(alignment, x);
+        let new = self.new_goal(alignment, y);
         old == new || old == Goal::Unclear || new == Goal::Unclear
+    }
+
+    fn old_goal(&self, alignment: &Alignment, way: &Way) -> Goal {
+        goal(self.old, &alignment.old, way, |_, other| other)
+    }
+
+    fn new_goal(&self, alignment: &Alignment, way: &Way) -> Goal {
+        goal(self.new, &alignment.new, way, |root, _| root)
     }
 
     /// Marks the jumps that a programmer wrote on two ways that differ.

@@ -1,5 +1,7 @@
 //! Compares two programs: the heart of `beagle changes`, and the ground for everything else.
 
+use std::ops::RangeInclusive;
+
 use beagle_program::{FunctionId, GlobalId, Op, Operand, Program, StmtId};
 
 use crate::align::{Alignment, Match, align};
@@ -284,15 +286,25 @@ impl Collector<'_, '_> {
                     .into_iter()
                     .flat_map(|id| global_lines(self.new, id)),
             );
-            // Of a long table only the lines that changed are of interest.
+            // Of a long table only the lines that changed are of interest, if the cause is there.
             let (old, new) = (old_lines.len() > 1, new_lines.len() > 1);
-            if old && new {
-                let text = self.text;
-                old_lines.retain(|l| text.kept_line(&l.file, l.line).is_none());
-                new_lines.retain(|l| text.unchanged_line(&l.file, l.line).is_none());
+            let text = self.text;
+            let kept = |l: &Line| text.kept_line(&l.file, l.line).is_some();
+            let unchanged = |l: &Line| text.unchanged_line(&l.file, l.line).is_some();
+            if old && new && !(old_lines.iter().all(kept) && new_lines.iter().all(unchanged)) {
+                old_lines.retain(|l| !kept(l));
+                new_lines.retain(|l| !unchanged(l));
             }
         }
-        let hunks = self.text.hunks_of(&old_lines, &new_lines);
+        let text = written(self.old, &old).chain(written(self.new, &new));
+        let text: Vec<_> = text.collect();
+        let mut hunks = self.text.hunks_of(&old_lines, &new_lines, &text);
+        if let (true, Subject::Function(pair)) = (hunks.is_empty(), subject) {
+            // A `switch` changes with its cases, the use of a variable with its declaration.
+            let old = pair.old.and_then(|id| function_lines(self.old, id));
+            let new = pair.new.and_then(|id| function_lines(self.new, id));
+            hunks = self.text.hunks_within(old, new);
+        }
         self.changes.push(Change {
             subject,
             old,
@@ -341,6 +353,22 @@ fn global_lines(side: &Side, id: GlobalId) -> Vec<Line> {
     lines
 }
 
+/// The texts of some statements, to their ends.
+fn written<'s>(side: &'s Side, stmts: &'s [StmtId]) -> impl Iterator<Item = String> + 's {
+    let written = stmts.iter().filter_map(|&stmt| side.written(stmt));
+    written.map(|written| written.text)
+}
+
+/// The file of a function and its lines.
+fn function_lines<'s>(side: &'s Side, id: FunctionId) -> Option<(&'s str, RangeInclusive<u32>)> {
+    let function = side.program.function(id);
+    let file = function.file?;
+    let places = side.program.function_stmts(id);
+    let places = places.filter_map(|stmt| side.program.stmt(stmt).place);
+    let last = places.filter(|p| p.file == file).map(|p| p.line).max();
+    Some((side.program.file(file), function.line..=last?))
+}
+
 /// The lines of some statements, each once, in order.
 fn lines(side: &Side, stmts: &[StmtId]) -> Vec<Line> {
     let mut places: Vec<_> = stmts.iter().filter_map(|&stmt| place(side, stmt)).collect();
@@ -373,8 +401,12 @@ fn place(side: &Side, stmt: StmtId) -> Option<(beagle_program::FileId, u32)> {
     let block = side.program.block(side.program.stmt(stmt).block);
     let after = (stmt.0..block.stmts.end).map(StmtId);
     let before = (block.stmts.start..stmt.0).rev().map(StmtId);
+    // Where the parts of `a || b` meet there may be nothing with a place.
+    let jumps = block.predecessors.iter().rev();
+    let jumps = jumps.map(|&block| side.program.block(block).terminator());
     let near = after
         .chain(before)
+        .chain(jumps)
         .find_map(|stmt| side.program.stmt(stmt).place);
     match near {
         Some(place) => Some((place.file, place.line)),

@@ -5,7 +5,7 @@
 //! them.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use rustc_hash::FxHashMap;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -77,8 +77,8 @@ impl TextDiff {
                     Definitions::new(new, new_file, b),
                 ];
             }
-            let mut names = defines[0].in_lines(a, x.clone());
-            names.extend(defines[1].in_lines(b, y.clone()));
+            let mut names = defines[0].in_lines(x.clone());
+            names.extend(defines[1].in_lines(y.clone()));
             self.hunks.push(Hunk {
                 old_file: old_file.to_owned(),
                 new_file: new_file.to_owned(),
@@ -111,8 +111,8 @@ impl TextDiff {
     }
 
     /// The hunks, by number, that a change belongs to: those that hold one of its lines; if there
-    /// is none, those that define a name its lines use, as when a macro or a type changed.
-    pub(crate) fn hunks_of(&self, old: &[Line], new: &[Line]) -> Vec<usize> {
+    /// is none, those that define a name its text uses, as when a macro or a type changed.
+    pub(crate) fn hunks_of(&self, old: &[Line], new: &[Line], text: &[String]) -> Vec<usize> {
         let holds = |hunk: &Hunk| {
             let in_old = |at: &Line| at.file == hunk.old_file && hunk.old.contains(&at.line);
             let in_new = |at: &Line| at.file == hunk.new_file && hunk.new.contains(&at.line);
@@ -123,8 +123,8 @@ impl TextDiff {
         if !direct.is_empty() {
             return direct;
         }
-        let lines = old.iter().chain(new);
-        let used: BTreeSet<_> = lines.flat_map(|at| words(&at.text)).collect();
+        let lines = old.iter().chain(new).map(|at| &at.text);
+        let used: BTreeSet<_> = lines.chain(text).flat_map(|text| words(text)).collect();
         let defines = |i: &usize| {
             self.hunks[*i]
                 .defines
@@ -133,6 +133,26 @@ impl TextDiff {
         };
         all.filter(defines).collect()
     }
+
+    /// The hunks, by number, that touch some lines of a file of old or of new.
+    pub(crate) fn hunks_within(
+        &self,
+        old: Option<(&str, RangeInclusive<u32>)>,
+        new: Option<(&str, RangeInclusive<u32>)>,
+    ) -> Vec<usize> {
+        let within = |hunk: &Hunk| {
+            let in_old = |(file, lines)| hunk.old_file == file && touches(&hunk.old, &lines);
+            let in_new = |(file, lines)| hunk.new_file == file && touches(&hunk.new, &lines);
+            old.clone().is_some_and(in_old) || new.clone().is_some_and(in_new)
+        };
+        let all = 0..self.hunks.len();
+        all.filter(|&i| within(&self.hunks[i])).collect()
+    }
+}
+
+/// Whether a hunk has lines within others, or adds some there.
+fn touches(hunk: &Range<u32>, lines: &RangeInclusive<u32>) -> bool {
+    hunk.start <= *lines.end() && hunk.end.max(hunk.start + 1) > *lines.start()
 }
 
 /// The files of the project that both versions have. Two versions that are one file each belong
@@ -160,6 +180,8 @@ fn paired_files(old: &Side, new: &Side) -> Vec<(String, String)> {
 struct Definitions {
     /// The functions of the file, as ranges of lines.
     functions: Vec<Range<u32>>,
+    /// The lines without comments.
+    code: Vec<String>,
 }
 
 impl Definitions {
@@ -177,10 +199,12 @@ impl Definitions {
             let last = lines_of.max().unwrap_or(function.line);
             functions.push(function.line..(last + 1).min(lines.len() as u32 + 1));
         }
-        Self { functions }
+        let code = without_comments(lines);
+        Self { functions, code }
     }
 
-    fn in_lines(&self, lines: &[String], range: Range<usize>) -> BTreeSet<String> {
+    fn in_lines(&self, range: Range<usize>) -> BTreeSet<String> {
+        let lines = &self.code;
         let mut names = BTreeSet::new();
         for index in range {
             if let Some(name) = macro_at(lines, index) {
@@ -196,6 +220,32 @@ impl Definitions {
         }
         names
     }
+}
+
+/// Lines without comments. A string that looks like one is taken for one: names in strings define
+/// nothing.
+fn without_comments(lines: &[String]) -> Vec<String> {
+    let mut inside = false;
+    let mut code = Vec::new();
+    for line in lines {
+        let mut kept = String::new();
+        let mut rest = &line[..];
+        while !rest.is_empty() {
+            let end = if inside { "*/" } else { "/*" };
+            let (before, after) = rest.split_once(end).unwrap_or((rest, ""));
+            if !inside {
+                let (before, comment) = before.split_once("//").unwrap_or((before, ""));
+                kept += before;
+                if !comment.is_empty() {
+                    break;
+                }
+            }
+            inside ^= rest.contains(end);
+            rest = after;
+        }
+        code.push(kept);
+    }
+    code
 }
 
 /// The macro whose definition a line belongs to.
@@ -234,5 +284,13 @@ mod tests {
         let lines: Vec<_> = text.lines().map(str::to_owned).collect();
         assert_eq!(macro_at(&lines, 2), Some("MAX"));
         assert_eq!(macro_at(&lines, 3), None);
+    }
+
+    #[test]
+    fn comments_are_left_out() {
+        let text = "int a; /* one */ int b; // two /*\nint c; /* three\nfour */ int d;\nint e;";
+        let lines: Vec<_> = text.lines().map(str::to_owned).collect();
+        let code = ["int a;  int b; ", "int c; ", " int d;", "int e;"];
+        assert_eq!(without_comments(&lines), code);
     }
 }

@@ -10,6 +10,7 @@ mod address;
 mod align;
 mod comparison;
 mod hunks;
+mod influence;
 mod macros;
 mod matching;
 mod numbering;
@@ -20,6 +21,7 @@ mod token;
 
 pub use comparison::{Change, Comparison, Kind, Line, Subject, compare};
 pub use hunks::Hunk;
+pub use influence::{Analysed, Influence};
 pub use matching::Pair;
 pub use numbering::Numbering;
 pub use source::SourceTree;

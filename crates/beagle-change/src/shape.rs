@@ -388,7 +388,7 @@ impl<'s, 'a> Shaper<'s, 'a> {
     fn operand(&self, root: &mut Root, user: StmtId, operand: Operand) -> Token {
         let stmt = match operand {
             Operand::Const(id) => {
-                return match self.side.constant_in(user, id) {
+                return match self.side.constant_in(root.stmt, user, id) {
                     ConstToken::Plain(token) => token,
                     ConstToken::Size(size) => {
                         root.sizes.push(size);

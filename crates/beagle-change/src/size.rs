@@ -1,9 +1,10 @@
 //! Sizes of structures that differ between the versions only because of another field.
 //!
 //! Clang puts sizes as plain numbers into the program, so they are recognised by where they stand:
-//! where the source says `sizeof`, and where clang copies or steps over whole structures.
+//! where the source says `sizeof`, and where clang copies or steps over whole structures. A size
+//! that may be seen from outside, as in `fwrite(&s, sizeof s, 1, out)`, stays what it is.
 
-use beagle_program::{Op, Program, StmtId};
+use beagle_program::{Effects, Op, Program, StmtId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::token::{Side, Token, token_of};
@@ -47,8 +48,8 @@ impl Side<'_> {
     }
 
     /// A constant in a statement as size, if it may be one.
-    pub(crate) fn size_in(&self, stmt: StmtId, value: u64) -> Option<Size> {
-        if self.resized.sizes.is_empty() || value < 2 {
+    pub(crate) fn size_in(&self, root: StmtId, stmt: StmtId, value: u64) -> Option<Size> {
+        if self.resized.sizes.is_empty() || value < 2 || !self.only_measures(root, stmt) {
             return None;
         }
         let written = self.written(stmt);
@@ -78,6 +79,27 @@ impl Side<'_> {
             rest == 0 && count.checked_mul(there) == Some(other_size.value)
         };
         size.written == other_size.written && self.resized.sizes.iter().any(same_count)
+    }
+
+    /// Whether a size in such a statement only says how much memory is meant: to allocate, copy,
+    /// clear, compare or step over. Written to a file or printed, another size is another output.
+    fn only_measures(&self, root: StmtId, stmt: StmtId) -> bool {
+        if self.program.stmt(stmt).op == Op::PointerDifference {
+            return true;
+        }
+        let Some(callee) = self.program.called_function(root) else {
+            return false;
+        };
+        let callee = self.program.function(callee);
+        if callee.is_defined() {
+            // The project's own `xmalloc` and the like.
+            let name = callee.name.to_lowercase();
+            return ["alloc", "mem", "copy", "clear", "zero", "dup"]
+                .iter()
+                .any(|word| name.contains(word));
+        }
+        let effects = Effects::of(&callee.symbol);
+        !effects.is_unknown && !effects.is_output && !effects.is_input
     }
 
     /// Whether clang puts sizes of structures into such statements without being asked: copies

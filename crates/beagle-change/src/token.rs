@@ -250,16 +250,16 @@ impl<'a> Side<'a> {
         self.functions[id.index()]
     }
 
-    /// A constant as operand of a statement: line numbers and sizes of structures that merely
-    /// grew are not what the programmer wrote.
-    pub(crate) fn constant_in(&self, stmt: StmtId, id: ConstId) -> ConstToken {
+    /// A constant as operand of a statement that is part of a root: line numbers and sizes of
+    /// structures that merely grew are not what the programmer wrote.
+    pub(crate) fn constant_in(&self, root: StmtId, stmt: StmtId, id: ConstId) -> ConstToken {
         if let Const::Int { bits, .. } = self.program.constant(id)
             && let Ok(value) = u64::try_from(*bits)
         {
             if self.is_line_number(stmt, value) {
                 return ConstToken::Plain(token_of("__LINE__"));
             }
-            if let Some(size) = self.size_in(stmt, value) {
+            if let Some(size) = self.size_in(root, stmt, value) {
                 return ConstToken::Size(size);
             }
         }

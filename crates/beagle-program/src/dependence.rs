@@ -174,6 +174,11 @@ impl<'p> Dependence<'p> {
         dependence
     }
 
+    /// The program that this is about.
+    pub fn program(&self) -> &'p Program {
+        self.program
+    }
+
     /// Who may call whom.
     pub fn calls(&self) -> &CallGraph {
         &self.calls

@@ -402,7 +402,7 @@ impl<'m> Lifter<'m> {
         };
         match constant {
             Constant::Int(width, bits) => Const::Int { width, bits },
-            Constant::Float(_, text) => Const::Float(text),
+            Constant::Float(kind, text) => Const::Float(format!("{} {text}", float_name(kind))),
             Constant::Null => Const::Null,
             Constant::Undefined => Const::Undefined,
             Constant::Zero => Const::Zero,

@@ -347,7 +347,7 @@ pub enum Const {
         /// The bits; those above the width are zero.
         bits: u128,
     },
-    /// A floating-point number as LLVM writes it, which is exact.
+    /// A floating-point number with its format, as LLVM writes it, which is exact: `float 1.5`.
     Float(String),
     /// The null pointer.
     Null,

@@ -55,12 +55,6 @@ fn every_subject_gives_mutants_that_compile() {
     every_subject_gives(10);
 }
 
-#[test]
-#[ignore = "runs the compiler hundreds of times"]
-fn every_subject_gives_thirty_mutants_that_compile() {
-    every_subject_gives(30);
-}
-
 fn every_subject_gives(count: usize) {
     let options = Options {
         count: Some(count),

@@ -1,3 +1,5 @@
+//! Tests of how command lines are taken apart.
+
 use super::*;
 use crate::options::bitcode_compile;
 

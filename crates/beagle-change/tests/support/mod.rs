@@ -9,10 +9,11 @@ pub mod order;
 pub mod reflow;
 pub mod subjects;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
+use std::sync::{LazyLock, Mutex};
 
 use beagle_change::{Change, Comparison, Kind, Line, SourceTree, Subject, compare};
 use beagle_program::Program;
@@ -44,16 +45,28 @@ pub fn build(texts: &Texts) -> Result<Built, String> {
         }
         std::fs::write(&path, text).map_err(|cause| cause.to_string())?;
     }
-    for (name, _) in texts.iter().filter(|(name, _)| name.ends_with(".c")) {
+    for (name, text) in texts.iter().filter(|(name, _)| name.ends_with(".c")) {
+        let headers: Vec<_> = texts
+            .iter()
+            .filter(|(name, _)| name.ends_with(".h"))
+            .collect();
+        let key = (name.clone(), text.clone(), format!("{headers:?}"));
         let object = format!("{name}.bc");
-        let map = format!("-ffile-prefix-map={}=.", dir.path().display());
-        let mut command = Command::new("clang-19");
-        command.args(["-O0", "-g", "-w", "-std=gnu11", "-emit-llvm", "-c"]);
-        command.args(["-Xclang", "-disable-O0-optnone", "-I."]);
-        // For csmith, whose headers are not installed with it.
-        command.arg("-Wno-implicit-function-declaration");
-        command.args([&map, "-o", &object, name]);
-        run(&mut command, dir.path())?;
+        let path = dir.path().join(&object);
+        let known = COMPILED
+            .lock()
+            .expect("no test panics here")
+            .get(&key)
+            .cloned();
+        match known {
+            Some(bytes) => std::fs::write(&path, bytes).map_err(|cause| cause.to_string())?,
+            None => {
+                compile(dir.path(), name, &object)?;
+                let bytes = std::fs::read(&path).map_err(|cause| cause.to_string())?;
+                let mut compiled = COMPILED.lock().expect("no test panics here");
+                compiled.insert(key, bytes);
+            }
+        }
         objects.push(object);
     }
     let module = match &objects[..] {
@@ -71,6 +84,22 @@ pub fn build(texts: &Texts) -> Result<Built, String> {
         sources: SourceTree::new(dir.path()),
         _dir: dir,
     })
+}
+
+/// Bitcode by name, text and headers: most versions of a subject have most files in common.
+static COMPILED: LazyLock<Mutex<Compiled>> = LazyLock::new(Mutex::default);
+
+type Compiled = HashMap<(String, String, String), Vec<u8>>;
+
+fn compile(dir: &Path, name: &str, object: &str) -> Result<(), String> {
+    let map = format!("-ffile-prefix-map={}=.", dir.display());
+    let mut command = Command::new("clang-19");
+    command.args(["-O0", "-g", "-w", "-std=gnu11", "-emit-llvm", "-c"]);
+    command.args(["-Xclang", "-disable-O0-optnone", "-I."]);
+    // For csmith, whose headers are not installed with it.
+    command.arg("-Wno-implicit-function-declaration");
+    command.args([&map, "-o", object, name]);
+    run(&mut command, dir)
 }
 
 fn run(command: &mut Command, dir: &Path) -> Result<(), String> {

@@ -1,0 +1,35 @@
+# make demo: set up, build, and run Beagle on a bundled example.
+# make test: set up, and run all tests.
+
+CARGO ?= cargo
+EXAMPLE = subjects/bitpack
+
+.PHONY: all setup build demo test lint bench-changes clean
+
+all: build
+
+# Quick when nothing is missing.
+setup:
+	@scripts/setup
+
+build: setup
+	$(CARGO) build --release
+
+# Exit status 1 means that changes were found, which is what the example is for.
+demo: build
+	target/release/beagle changes $(EXAMPLE)/base.c $(EXAMPLE)/mask-left-to-other/new.c \
+	  || test $$? -eq 1
+
+test: setup
+	$(CARGO) test --workspace
+
+lint: setup
+	$(CARGO) fmt --all -- --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+# Two releases of the sqlite3 amalgamation, over 200,000 lines each: time and memory by phase.
+bench-changes: build
+	scripts/bench-changes
+
+clean:
+	$(CARGO) clean

@@ -1,0 +1,9 @@
+//! Results, for people and for machines.
+//!
+//! A report is built once, as plain data ([`changes::Report`]), and then written as text or as
+//! JSON, so the two cannot disagree. Nothing here analyses or decides anything, and nothing here
+//! prints: the caller says where the text goes.
+
+pub mod changes;
+mod changes_text;
+mod fit;

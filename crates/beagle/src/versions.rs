@@ -1,0 +1,145 @@
+//! From what the user wrote to two programs: configuration, builds, lifting.
+
+use std::path::Path;
+use std::thread;
+
+use anstyle::{AnsiColor, Style};
+use beagle_build::{Built, Cache, Config, Progress, VersionSpec, build};
+use beagle_change::SourceTree;
+use beagle_program::Program;
+
+use crate::arguments::PairOptions;
+use crate::failure::Failure;
+use crate::output::tell;
+use crate::timings::Timings;
+
+/// A version, ready to be compared.
+pub struct Version {
+    /// How it was built.
+    pub built: Built,
+    /// What it is.
+    pub program: Program,
+    /// Its texts.
+    pub sources: SourceTree,
+}
+
+/// Finds, builds and lifts both versions, side by side.
+pub fn load(
+    options: &PairOptions,
+    quiet: bool,
+    timings: &mut Timings,
+) -> Result<(Version, Version), Failure> {
+    let here = std::env::current_dir().map_err(|error| {
+        Failure::usage(
+            format!("cannot tell the current directory: {error}"),
+            "does it still exist?",
+        )
+    })?;
+    let old = VersionSpec::parse(&options.old, &here)?;
+    let new = VersionSpec::parse(&options.new, &here)?;
+    let config = configuration(options, &here, [&new, &old])?;
+    let cache = Cache::open()?;
+    let built = both(
+        || build(&old, &config, &cache, &mut |step| progress(&step, quiet)),
+        || build(&new, &config, &cache, &mut |step| progress(&step, quiet)),
+    );
+    let (old_built, new_built) = (built.0?, built.1?);
+    timings.end("build");
+    let lifted = both(|| lift(&old_built), || lift(&new_built));
+    let (old_program, new_program) = (lifted.0?, lifted.1?);
+    timings.end("lift");
+    Ok((
+        Version {
+            sources: sources(&old, &old_built),
+            built: old_built,
+            program: old_program,
+        },
+        Version {
+            sources: sources(&new, &new_built),
+            built: new_built,
+            program: new_program,
+        },
+    ))
+}
+
+/// Runs two things at the same time.
+pub fn both<T: Send>(first: impl FnOnce() -> T + Send, second: impl FnOnce() -> T) -> (T, T) {
+    thread::scope(|scope| {
+        let first = scope.spawn(first);
+        let second = second();
+        match first.join() {
+            Ok(first) => (first, second),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+fn lift(built: &Built) -> Result<Program, Failure> {
+    Program::load(&built.bitcode).map_err(|error| Failure::Load {
+        label: built.label.clone(),
+        error,
+    })
+}
+
+fn sources(spec: &VersionSpec, built: &Built) -> SourceTree {
+    match spec {
+        VersionSpec::File { .. } => SourceTree::single_file(&built.tree),
+        _ => SourceTree::new(&built.tree),
+    }
+}
+
+/// The first `beagle.toml` found, with the command line on top of it. It is looked for where the
+/// user is, then in the repository or directory that is compared, new before old.
+fn configuration(
+    options: &PairOptions,
+    here: &Path,
+    versions: [&VersionSpec; 2],
+) -> Result<Config, Failure> {
+    let homes = versions.into_iter().filter_map(|version| match version {
+        VersionSpec::Revision { repo, .. } | VersionSpec::WorkTree { repo } => Some(&**repo),
+        VersionSpec::Dir { path, .. } => Some(&**path),
+        VersionSpec::File { .. } => None,
+    });
+    let mut homes = [here].into_iter().chain(homes);
+    let mut config = match homes.find(|home| home.join(Config::FILE).is_file()) {
+        Some(home) => Config::load(home)?,
+        None => Config::default(),
+    };
+    if let Some(build) = &options.build {
+        config.build = Some(build.clone());
+    }
+    if let Some(program) = &options.program {
+        config.program = Some(program.clone());
+    }
+    if let Some(flags) = &options.cflags {
+        config.cflags = words("--cflags", flags)?;
+    }
+    if let Some(flags) = &options.ldflags {
+        config.ldflags = words("--ldflags", flags)?;
+    }
+    Ok(config)
+}
+
+fn words(option: &str, text: &str) -> Result<Vec<String>, Failure> {
+    shell_words::split(text).map_err(|error| {
+        Failure::usage(
+            format!("{option} `{text}`: {error}"),
+            "quote the flags as for a shell, such as --cflags '-O2 -DNAME=\"a b\"'",
+        )
+    })
+}
+
+const VERB: Style = AnsiColor::Green.on_default().bold();
+const NOTE: Style = AnsiColor::Yellow.on_default().bold();
+
+/// Says what is being done, one line each.
+fn progress(step: &Progress, quiet: bool) {
+    let (style, verb, label, text) = match step {
+        _ if quiet => return,
+        Progress::Note { label, text } => (NOTE, "Note", label, &**text),
+        Progress::Building { label, command } => (VERB, "Building", label, &**command),
+        Progress::Cached { label } => (VERB, "Found", label, "built before"),
+        _ => return,
+    };
+    tell(format_args!("{style}{verb:>12}{style:#} {label}: {text}"));
+}
