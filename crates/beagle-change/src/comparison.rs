@@ -255,6 +255,15 @@ impl Collector<'_, '_> {
             roots.map(|root| root.stmt).collect()
         };
         let (old, new) = (roots(self.old, old), roots(self.new, new));
+        let kept = |line: &Line| self.text.kept_line(&line.file, line.line).is_some();
+        let unchanged = |line: &Line| self.text.unchanged_line(&line.file, line.line).is_some();
+        // Clang leaves out a static function that nobody calls. What changed is the last call.
+        let is_unused = pair.old.is_none() || pair.new.is_none();
+        let is_written =
+            lines(self.old, &old).iter().all(kept) && lines(self.new, &new).iter().all(unchanged);
+        if is_unused && is_written {
+            return;
+        }
         self.push(Subject::Function(pair), old, new);
     }
 
@@ -270,6 +279,43 @@ impl Collector<'_, '_> {
         let (old, new) = (content(self.old, pair.old), content(self.new, pair.new));
         if old != new {
             self.push(Subject::Global(pair), Vec::new(), Vec::new());
+        }
+    }
+
+    /// The hunks that a change belongs to: those that hold its lines, or lines further down in its
+    /// statements; if there is none, those that define what its text uses, as when a macro or a
+    /// type changed; if there is none, those in its function, since a `switch` changes with its
+    /// cases and the use of a variable with its declaration.
+    fn hunks_of(
+        &self,
+        subject: Subject,
+        (old, old_lines): (&[StmtId], &[Line]),
+        (new, new_lines): (&[StmtId], &[Line]),
+    ) -> Vec<usize> {
+        let holding = self.text.hunks_holding(old_lines, new_lines);
+        if !holding.is_empty() {
+            return holding;
+        }
+        let old_rest = old.iter().flat_map(|&stmt| rest(self.old, stmt));
+        let new_rest = new.iter().flat_map(|&stmt| rest(self.new, stmt));
+        let holding = self
+            .text
+            .hunks_holding(&old_rest.collect::<Vec<_>>(), &new_rest.collect::<Vec<_>>());
+        if !holding.is_empty() {
+            return holding;
+        }
+        let statements = written(self.old, old).chain(written(self.new, new));
+        let statements: Vec<_> = statements.collect();
+        let lines = old_lines.iter().chain(new_lines).map(|line| &line.text);
+        let texts = lines.chain(&statements).map(String::as_str);
+        let defining = self.text.hunks_defining(texts);
+        match subject {
+            Subject::Function(pair) if defining.is_empty() => {
+                let old = pair.old.and_then(|id| function_lines(self.old, id));
+                let new = pair.new.and_then(|id| function_lines(self.new, id));
+                self.text.hunks_within(old, new)
+            }
+            _ => defining,
         }
     }
 
@@ -296,15 +342,7 @@ impl Collector<'_, '_> {
                 new_lines.retain(|l| !unchanged(l));
             }
         }
-        let text = written(self.old, &old).chain(written(self.new, &new));
-        let text: Vec<_> = text.collect();
-        let mut hunks = self.text.hunks_of(&old_lines, &new_lines, &text);
-        if let (true, Subject::Function(pair)) = (hunks.is_empty(), subject) {
-            // A `switch` changes with its cases, the use of a variable with its declaration.
-            let old = pair.old.and_then(|id| function_lines(self.old, id));
-            let new = pair.new.and_then(|id| function_lines(self.new, id));
-            hunks = self.text.hunks_within(old, new);
-        }
+        let hunks = self.hunks_of(subject, (&old, &old_lines), (&new, &new_lines));
         self.changes.push(Change {
             subject,
             old,
@@ -357,6 +395,16 @@ fn global_lines(side: &Side, id: GlobalId) -> Vec<Line> {
 fn written<'s>(side: &'s Side, stmts: &'s [StmtId]) -> impl Iterator<Item = String> + 's {
     let written = stmts.iter().filter_map(|&stmt| side.written(stmt));
     written.map(|written| written.text)
+}
+
+/// The lines of a statement below the one that it is listed with.
+fn rest(side: &Side, stmt: StmtId) -> Vec<Line> {
+    let written = side.written(stmt).zip(side.program.stmt(stmt).place);
+    let Some((written, place)) = written else {
+        return Vec::new();
+    };
+    let lines = place.line + 1..=*written.lines.end();
+    lines.map(|number| line(side, place.file, number)).collect()
 }
 
 /// The file of a function and its lines.

@@ -43,12 +43,24 @@ impl TextDiff {
     pub(crate) fn new(old: &Side, new: &Side) -> Self {
         let mut diff = TextDiff::default();
         for (old_file, new_file) in paired_files(old, new) {
-            let texts = (old.sources.lines(&old_file), new.sources.lines(&new_file));
-            if let (Some(a), Some(b)) = texts {
-                diff.file(old, (&old_file, &a), new, (&new_file, &b));
-            }
+            // A file that one version does not have is as good as empty there.
+            let a = old.sources.lines(&old_file).unwrap_or_default();
+            let b = new.sources.lines(&new_file).unwrap_or_default();
+            diff.file(old, (&old_file, &a), new, (&new_file, &b));
         }
         diff
+    }
+
+    fn add_hunk(&mut self, files: (&str, &str), old: Range<usize>, new: Range<usize>) -> &mut Hunk {
+        self.hunks.push(Hunk {
+            old_file: files.0.to_owned(),
+            new_file: files.1.to_owned(),
+            old: old.start as u32 + 1..old.end as u32 + 1,
+            new: new.start as u32 + 1..new.end as u32 + 1,
+            defines: BTreeSet::new(),
+        });
+        let last = self.hunks.len() - 1;
+        &mut self.hunks[last]
     }
 
     fn file(
@@ -79,13 +91,7 @@ impl TextDiff {
             }
             let mut names = defines[0].in_lines(x.clone());
             names.extend(defines[1].in_lines(y.clone()));
-            self.hunks.push(Hunk {
-                old_file: old_file.to_owned(),
-                new_file: new_file.to_owned(),
-                old: x.start as u32 + 1..x.end as u32 + 1,
-                new: y.start as u32 + 1..y.end as u32 + 1,
-                defines: names,
-            });
+            self.add_hunk((old_file, new_file), x, y).defines = names;
         }
         self.kept
             .insert(old_file.to_owned(), (new_file.to_owned(), kept));
@@ -110,28 +116,24 @@ impl TextDiff {
         lines.get(line as usize)?.then_some((file, line))
     }
 
-    /// The hunks, by number, that a change belongs to: those that hold one of its lines; if there
-    /// is none, those that define a name its text uses, as when a macro or a type changed.
-    pub(crate) fn hunks_of(&self, old: &[Line], new: &[Line], text: &[String]) -> Vec<usize> {
+    /// The hunks, by number, that hold one of some lines.
+    pub(crate) fn hunks_holding(&self, old: &[Line], new: &[Line]) -> Vec<usize> {
         let holds = |hunk: &Hunk| {
             let in_old = |at: &Line| at.file == hunk.old_file && hunk.old.contains(&at.line);
             let in_new = |at: &Line| at.file == hunk.new_file && hunk.new.contains(&at.line);
             old.iter().any(in_old) || new.iter().any(in_new)
         };
         let all = 0..self.hunks.len();
-        let direct: Vec<_> = all.clone().filter(|&i| holds(&self.hunks[i])).collect();
-        if !direct.is_empty() {
-            return direct;
-        }
-        let lines = old.iter().chain(new).map(|at| &at.text);
-        let used: BTreeSet<_> = lines.chain(text).flat_map(|text| words(text)).collect();
-        let defines = |i: &usize| {
-            self.hunks[*i]
-                .defines
-                .iter()
-                .any(|name| used.contains(&name[..]))
-        };
-        all.filter(defines).collect()
+        all.filter(|&i| holds(&self.hunks[i])).collect()
+    }
+
+    /// The hunks, by number, that define a name that some texts use, as when a macro or a type
+    /// changed.
+    pub(crate) fn hunks_defining<'t>(&self, texts: impl Iterator<Item = &'t str>) -> Vec<usize> {
+        let used: BTreeSet<_> = texts.flat_map(words).collect();
+        let defines = |hunk: &Hunk| hunk.defines.iter().any(|name| used.contains(&name[..]));
+        let all = 0..self.hunks.len();
+        all.filter(|&i| defines(&self.hunks[i])).collect()
     }
 
     /// The hunks, by number, that touch some lines of a file of old or of new.
@@ -155,23 +157,26 @@ fn touches(hunk: &Range<u32>, lines: &RangeInclusive<u32>) -> bool {
     hunk.start <= *lines.end() && hunk.end.max(hunk.start + 1) > *lines.start()
 }
 
-/// The files of the project that both versions have. Two versions that are one file each belong
-/// together, whatever they are called.
+/// The files of the project, by what they are called in each version. Two versions that are one
+/// file each belong together, whatever they are called.
 fn paired_files(old: &Side, new: &Side) -> Vec<(String, String)> {
     let project = |side: &Side| -> BTreeSet<String> {
         let files = side.sources.project_files(&side.program.files);
         files.into_iter().collect()
     };
     let (old, new) = (project(old), project(new));
-    let both = old.intersection(&new);
-    let mut pairs: Vec<_> = both.map(|file| (file.clone(), file.clone())).collect();
     let left = |a: &BTreeSet<String>, b: &BTreeSet<String>| -> Vec<String> {
         let left = a.difference(b).filter(|file| file.ends_with(".c"));
         left.cloned().collect()
     };
+    let mut pairs = Vec::new();
+    let mut renamed = BTreeSet::new();
     if let ([a], [b]) = (&left(&old, &new)[..], &left(&new, &old)[..]) {
         pairs.push((a.clone(), b.clone()));
+        renamed.extend([a.clone(), b.clone()]);
     }
+    let others = old.union(&new).filter(|file| !renamed.contains(*file));
+    pairs.extend(others.map(|file| (file.clone(), file.clone())));
     pairs.sort();
     pairs
 }

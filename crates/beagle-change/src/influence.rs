@@ -91,7 +91,7 @@ impl<'a> Analysed<'a> {
     fn facts(&self, stmts: &[StmtId]) -> Vec<Fact> {
         let mut facts = Vec::new();
         for &stmt in stmts {
-            facts.push(Fact::Stmt(stmt));
+            facts.push(Fact::Run(stmt));
             match self.program.stmt(stmt).op {
                 // Another jump may let other blocks run, or the same ones in another order.
                 Op::Jump => facts.extend(self.blocks_after(stmt)),

@@ -76,10 +76,10 @@ impl SourceTree {
     pub fn project_files(&self, named: &[String]) -> Vec<String> {
         let named = named.iter().filter(|file| self.contains(file)).cloned();
         let mut files: BTreeSet<String> = named.collect();
-        let mut directories = Vec::new();
-        if !self.single_file {
-            directories.push(PathBuf::new());
+        if self.single_file {
+            return self.with_included(files);
         }
+        let mut directories = vec![PathBuf::new()];
         while let Some(directory) = directories.pop() {
             let Ok(entries) = fs_err::read_dir(self.root.join(&directory)) else {
                 continue;
@@ -94,6 +94,24 @@ impl SourceTree {
                         files.insert(path.to_string_lossy().into_owned());
                     }
                     _ => {}
+                }
+            }
+        }
+        files.into_iter().collect()
+    }
+
+    /// Files with all that they include from beside them.
+    fn with_included(&self, mut files: BTreeSet<String>) -> Vec<String> {
+        let mut work: Vec<_> = files.iter().cloned().collect();
+        while let Some(file) = work.pop() {
+            let directory = Path::new(&file).parent().unwrap_or(Path::new(""));
+            for line in self.lines(&file).iter().flat_map(|lines| lines.iter()) {
+                let Some(name) = included(line) else {
+                    continue;
+                };
+                let path = directory.join(name).to_string_lossy().into_owned();
+                if self.contains(&path) && files.insert(path.clone()) {
+                    work.push(path);
                 }
             }
         }
@@ -186,4 +204,11 @@ fn is_source(path: &Path) -> bool {
         extension,
         Some("c" | "h" | "inc" | "def" | "cc" | "cpp" | "cxx" | "hpp")
     )
+}
+
+/// The file that an `#include "…"` names.
+fn included(line: &str) -> Option<&str> {
+    let rest = line.trim_start().strip_prefix('#')?.trim_start();
+    let rest = rest.strip_prefix("include")?.trim_start();
+    rest.strip_prefix('"')?.split('"').next()
 }

@@ -1,6 +1,6 @@
 //! The call graph: who may call whom, and who may end the program.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::externals::Effects;
 use crate::model::*;
@@ -43,14 +43,41 @@ impl CallGraph {
         for stmt in (0..program.stmts.len() as u32).map(StmtId) {
             if let Some(callee) = program.callee(stmt) {
                 let callees = graph.targets(program, stmt, callee, &taken);
-                for &callee in &callees {
-                    graph.callers[callee.index()].push(stmt);
-                }
                 graph.callees.insert(stmt, callees);
+            }
+        }
+        graph.call_back_later(program);
+        let mut calls: Vec<_> = graph.callees.iter().collect();
+        calls.sort();
+        for (&call, callees) in calls {
+            for callee in callees {
+                graph.callers[callee.index()].push(call);
             }
         }
         graph.find_exits(program);
         graph
+    }
+
+    /// Functions that unknown code was handed once may be called by it whenever it runs.
+    fn call_back_later(&mut self, program: &Program) {
+        let is_unknown = |function: Option<FunctionId>| {
+            let effects = function.and_then(|f| self.effects[f.index()].as_ref());
+            effects.is_some_and(|effects| effects.is_unknown)
+        };
+        let calls = self.callees.keys().copied();
+        let unknown: Vec<_> = calls
+            .filter(|&call| is_unknown(program.called_function(call)))
+            .collect();
+        let all = unknown.iter().flat_map(|call| self.callees[call].clone());
+        let mut handed: Vec<_> = all.filter(|&f| program.function(f).is_defined()).collect();
+        handed.sort();
+        handed.dedup();
+        for call in unknown {
+            let callees = self.callees.entry(call).or_default();
+            callees.extend(&handed);
+            callees.sort();
+            callees.dedup();
+        }
     }
 
     /// The functions that a call may enter.
@@ -61,6 +88,11 @@ impl CallGraph {
     /// The calls that may enter a function.
     pub fn callers(&self, function: FunctionId) -> &[StmtId] {
         &self.callers[function.index()]
+    }
+
+    /// Whether a call of a function may end the program or jump out of the caller.
+    pub fn may_exit(&self, function: FunctionId) -> bool {
+        self.may_exit[function.index()]
     }
 
     /// Whether a call may end the program or jump out of the function.
@@ -85,6 +117,31 @@ impl CallGraph {
         effects.any(|effects| effects.is_output || effects.is_unknown)
     }
 
+    /// The functions that may run at any time once they were handed over: handlers of signals, and
+    /// what runs at the end.
+    pub fn run_later(&self, program: &Program) -> Vec<FunctionId> {
+        let later = |call: &StmtId| {
+            let effects = program.called_function(*call).and_then(|f| self.effects(f));
+            effects.is_some_and(|effects| effects.calls_later)
+        };
+        let calls = self.callees.keys().filter(|call| later(call));
+        let mut functions: Vec<_> = calls
+            .flat_map(|call| self.callees[call].iter().copied())
+            .filter(|&f| program.function(f).is_defined())
+            .collect();
+        functions.sort();
+        functions.dedup();
+        functions
+    }
+
+    /// The calls of external functions, with what these do.
+    pub fn external_calls(&self) -> impl Iterator<Item = (StmtId, &Effects)> {
+        self.callees.iter().flat_map(|(&call, callees)| {
+            let effects = callees.iter().filter_map(|&callee| self.effects(callee));
+            effects.map(move |effects| (call, effects))
+        })
+    }
+
     /// The defined functions that can run: those that `main` can reach, or all where there is no
     /// `main`, as in a library.
     pub fn reachable(&self, program: &Program) -> Vec<bool> {
@@ -95,6 +152,15 @@ impl CallGraph {
             .collect();
         if work.is_empty() {
             work.extend(all());
+        }
+        // What runs before and after `main`.
+        for (id, global) in program.globals() {
+            if matches!(
+                &global.symbol[..],
+                "llvm.global_ctors" | "llvm.global_dtors"
+            ) {
+                mentioned(program, Operand::Global(id), &mut work);
+            }
         }
         let mut reached = vec![false; program.functions.len()];
         while let Some(id) = work.pop() {
@@ -121,7 +187,13 @@ impl CallGraph {
                 _ => return Vec::new(),
             };
             let fits = |id: &FunctionId| compatible(program, expected, program.function(*id).ty);
-            return taken.iter().copied().filter(fits).collect();
+            let fitting: Vec<_> = taken.iter().copied().filter(fits).collect();
+            let is_assembler = matches!(callee, Operand::Const(_));
+            // A pointer was cast to a type that no function has; then it may be any.
+            return match fitting.is_empty() && !is_assembler {
+                true => taken.to_vec(),
+                false => fitting,
+            };
         };
         let mut targets = vec![direct];
         let Some(effects) = self.effects(direct) else {
@@ -133,9 +205,14 @@ impl CallGraph {
         for (i, argument) in (0..).zip(program.arguments(call)) {
             match argument {
                 Operand::Function(function) => targets.push(*function),
-                Operand::Stmt(_) if effects.callbacks.contains(&i) => any = true,
+                Operand::Const(_) if effects.callbacks.contains(&i) => {}
+                _ if effects.callbacks.contains(&i) => any = true,
                 Operand::Stmt(stmt) if effects.is_unknown => {
                     any |= *program.ty(program.stmt(*stmt).ty) == Type::Pointer;
+                }
+                Operand::Param(_) if effects.is_unknown => any = true,
+                Operand::Global(_) | Operand::Const(_) if effects.is_unknown => {
+                    any |= may_hold_function(program, *argument, &mut targets);
                 }
                 _ => {}
             }
@@ -153,7 +230,7 @@ impl CallGraph {
         for (id, function) in program.functions() {
             let effects = self.effects(id);
             let exits = function.no_return || effects.is_some_and(|e| e.exits);
-            self.may_exit[id.index()] = exits;
+            self.may_exit[id.index()] = exits || effects.is_some_and(|e| e.may_exit);
             self.never_returns[id.index()] = exits;
         }
         // A function that calls one that may exit may exit.
@@ -213,6 +290,44 @@ impl CallGraph {
     }
 }
 
+/// Whether functions that are not named here may be stored in the memory that a constant points to.
+/// Those that are named in memory that is never written are added to `found`.
+fn may_hold_function(program: &Program, constant: Operand, found: &mut Vec<FunctionId>) -> bool {
+    match constant {
+        Operand::Global(id) if program.global(id).is_constant => {
+            mentioned(program, constant, found);
+            false
+        }
+        Operand::Global(_) => true,
+        Operand::Const(id) => match program.constant(id) {
+            Const::Address(_, operands) => may_hold_function(program, operands[0], found),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// The functions that a constant, or the initial value of a variable, names.
+fn mentioned(program: &Program, constant: Operand, found: &mut Vec<FunctionId>) {
+    let mut seen = FxHashSet::default();
+    let mut work = vec![constant];
+    while let Some(operand) = work.pop() {
+        if !seen.insert(operand) {
+            continue;
+        }
+        match operand {
+            Operand::Function(id) => found.push(id),
+            Operand::Global(id) => work.extend(program.global(id).initial),
+            Operand::Const(id) => match program.constant(id) {
+                Const::Aggregate(parts) | Const::Expression(_, parts) => work.extend(parts),
+                Const::Address(_, operands) => work.push(operands[0]),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+}
+
 /// Whether a call that expects one type may enter a function of another. Old C declares functions
 /// without parameters, so calls of those fit everything.
 fn compatible(program: &Program, expected: TypeId, actual: TypeId) -> bool {
@@ -237,7 +352,10 @@ fn compatible(program: &Program, expected: TypeId, actual: TypeId) -> bool {
     // Differing results do not keep a call from working, nor do differing widths of integers.
     let alike = |(a, b): (&TypeId, &TypeId)| {
         let kinds = (program.ty(*a), program.ty(*b));
-        kinds.0 == kinds.1 || matches!(kinds, (Type::Int(_), Type::Int(_)))
+        let is_word = |ty: &Type| matches!(ty, Type::Int(64) | Type::Pointer);
+        kinds.0 == kinds.1
+            || matches!(kinds, (Type::Int(_), Type::Int(_)))
+            || (is_word(kinds.0) && is_word(kinds.1))
     };
     (*x || *y || a.len() == b.len()) && a.iter().zip(b).all(alike)
 }

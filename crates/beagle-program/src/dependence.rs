@@ -6,22 +6,29 @@
 //! [`PointsTo`], calls by the [`CallGraph`], and a local variable whose address goes nowhere by the
 //! order of its assignments. Slices over this graph are in `slice`.
 
+use rustc_hash::FxHashMap;
+
 use crate::calls::CallGraph;
 use crate::externals::Effects;
 use crate::flow::Flow;
 use crate::locals::LocalFlow;
 use crate::model::*;
 use crate::points_to::{CellId, Object, PointsTo};
+use crate::reach::{Reached, reachable_from};
 
 /// A fact about a run, as start of a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fact {
     /// The value that a statement computes, or what it does.
     Stmt(StmtId),
+    /// Whether a statement runs at all; for a call that is everything that the callee does.
+    Run(StmtId),
     /// Whether a block runs.
     Block(BlockId),
     /// What a memory cell holds.
     Cell(CellId),
+    /// Whether a call comes back.
+    ComesBack(StmtId),
 }
 
 /// How a dependence crosses functions.
@@ -52,8 +59,17 @@ pub struct Dependence<'p> {
     pub(crate) nodes: Nodes,
     pub(crate) forward: Adjacency,
     pub(crate) backward: Adjacency,
-    /// For each parameter, from the first on: whether the function's result depends on it.
-    pub(crate) reaches_result: Vec<bool>,
+    /// For each parameter, from the first on: what depends on it when the function is left.
+    pub(crate) summaries: Vec<Summary>,
+}
+
+/// What depends on a parameter when the function is left, other than through memory.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Summary {
+    /// The result.
+    pub(crate) result: bool,
+    /// Whether it is left at all.
+    pub(crate) comes_back: bool,
 }
 
 /// How facts are numbered.
@@ -97,10 +113,17 @@ impl Nodes {
 
     pub(crate) fn fact(&self, fact: Fact) -> u32 {
         match fact {
-            Fact::Stmt(stmt) => stmt.0,
+            Fact::Stmt(stmt) | Fact::Run(stmt) => stmt.0,
             Fact::Block(block) => self.blocks + block.0,
             Fact::Cell(cell) => self.cells + cell.0,
+            Fact::ComesBack(call) => self.call_comes_back + call.0,
         }
+    }
+
+    /// The nodes of a function's parameters.
+    fn params_of(&self, function: FunctionId) -> std::ops::Range<u32> {
+        let next = self.params.get(function.index() + 1);
+        self.params[function.index()]..next.copied().unwrap_or(self.comes_back)
     }
 
     /// The parameter's number among all, if a node is one.
@@ -148,6 +171,7 @@ impl<'p> Dependence<'p> {
             points_to: &points_to,
             nodes: Nodes::new(program, points_to.cell_count()),
             edges: Vec::new(),
+            after_write: after_writes(program, &calls),
         };
         for (id, function) in program.functions() {
             if function.is_defined() {
@@ -165,7 +189,7 @@ impl<'p> Dependence<'p> {
             program,
             calls,
             points_to,
-            reaches_result: vec![false; (nodes.comes_back - nodes.first_param) as usize],
+            summaries: vec![Summary::default(); (nodes.comes_back - nodes.first_param) as usize],
             nodes,
             forward,
             backward,
@@ -203,18 +227,12 @@ impl<'p> Dependence<'p> {
         let mut waiting = vec![true; self.program.functions.len()];
         while let Some(id) = work.pop() {
             waiting[id.index()] = false;
-            let Type::Function { params, .. } = self.program.ty(self.program.function(id).ty)
-            else {
-                continue;
-            };
             let mut found = false;
-            for i in 0..params.len() as u32 {
-                let node = self.nodes.params[id.index()] + i;
+            for node in self.nodes.params_of(id) {
                 let param = (node - self.nodes.first_param) as usize;
-                if !self.reaches_result[param] && self.reaches_return(node) {
-                    self.reaches_result[param] = true;
-                    found = true;
-                }
+                let summary = self.summary(id, node, self.summaries[param]);
+                found |= summary != self.summaries[param];
+                self.summaries[param] = summary;
             }
             if !found {
                 continue;
@@ -228,31 +246,71 @@ impl<'p> Dependence<'p> {
         }
     }
 
-    /// Whether a return of the same function depends on a node, other than through memory.
-    fn reaches_return(&self, node: u32) -> bool {
+    /// What depends on a parameter when the function is left; `known` is part of it.
+    fn summary(&self, function: FunctionId, param: u32, known: Summary) -> Summary {
+        let all = Summary {
+            result: true,
+            comes_back: self.calls.may_exit(function),
+        };
+        let mut found = known;
         let mut seen = rustc_hash::FxHashSet::default();
-        let mut work = vec![node];
+        let mut work = vec![param];
         while let Some(node) = work.pop() {
+            if found == all {
+                break;
+            }
             if !seen.insert(node) {
                 continue;
             }
             if node < self.nodes.blocks && self.program.stmt(StmtId(node)).op == Op::Return {
-                return true;
+                found.result = true;
             }
+            found.comes_back |= node == self.nodes.comes_back + function.0;
             for edge in self.forward.of(node) {
                 match edge.crossing {
                     Crossing::Inside => work.push(edge.to),
-                    Crossing::Call(call) => {
-                        let param = self.nodes.param(edge.to);
-                        if param.is_some_and(|param| self.reaches_result[param]) {
-                            work.push(call.0);
-                        }
-                    }
+                    Crossing::Call(call) => work.extend(self.after_call(call, edge.to)),
                     Crossing::Memory | Crossing::Return => {}
                 }
             }
         }
-        false
+        found
+    }
+
+    /// The facts behind a call that depend on what enters a parameter there.
+    pub(crate) fn after_call(&self, call: StmtId, param: u32) -> impl Iterator<Item = u32> + use<> {
+        let summary = self.nodes.param(param).map(|param| self.summaries[param]);
+        let summary = summary.unwrap_or_default();
+        let result = summary.result.then_some(call.0);
+        let comes_back = self.nodes.call_comes_back + call.0;
+        let comes_back = summary.comes_back.then_some(comes_back);
+        result.into_iter().chain(comes_back)
+    }
+
+    /// The facts that enter a call on which a fact behind it depends: the other way round.
+    pub(crate) fn before_call(&self, node: u32) -> Vec<u32> {
+        let is_end = node >= self.nodes.call_comes_back;
+        if !is_end && node >= self.nodes.blocks {
+            return Vec::new();
+        }
+        let call = StmtId(if is_end {
+            node - self.nodes.call_comes_back
+        } else {
+            node
+        });
+        let mut facts = Vec::new();
+        for &callee in self.calls.callees(call) {
+            for param in self.nodes.params_of(callee) {
+                let entering = self.backward.of(param).iter();
+                let here = entering.filter(|edge| edge.crossing == Crossing::Call(call));
+                for edge in here {
+                    if self.after_call(call, param).any(|fact| fact == node) {
+                        facts.push(edge.to);
+                    }
+                }
+            }
+        }
+        facts
     }
 }
 
@@ -262,6 +320,25 @@ struct Builder<'a> {
     points_to: &'a PointsTo,
     nodes: Nodes,
     edges: Vec<(u32, Edge)>,
+    /// For each state of the library the blocks that can run after it was written.
+    after_write: FxHashMap<&'static str, Reached>,
+}
+
+/// Unlike memory, the state of the library is followed in the order of a run: a program that reads
+/// files and then writes some does not depend on what it has written.
+fn after_writes(program: &Program, calls: &CallGraph) -> FxHashMap<&'static str, Reached> {
+    let mut writers: FxHashMap<&str, Vec<BlockId>> = FxHashMap::default();
+    for (call, effects) in calls.external_calls() {
+        for &state in &effects.writes.states {
+            let block = program.stmt(call).block;
+            writers.entry(state).or_default().push(block);
+        }
+    }
+    let reached = |blocks: Vec<BlockId>| reachable_from(program, calls, &blocks);
+    writers
+        .into_iter()
+        .map(|(state, blocks)| (state, reached(blocks)))
+        .collect()
 }
 
 impl Builder<'_> {
@@ -302,6 +379,14 @@ impl Builder<'_> {
             };
             self.inside(by, self.block(control.block));
         }
+        // What always runs, runs if the function does.
+        if let Some(entry) = self.program.function(id).entry() {
+            let mut block = flow.immediate_post_dominator(entry);
+            while let Some(always) = block {
+                self.inside(self.block(entry), self.block(always));
+                block = flow.immediate_post_dominator(always);
+            }
+        }
     }
 
     fn statement(&mut self, function: FunctionId, stmt: StmtId, locals: &LocalFlow) {
@@ -328,11 +413,8 @@ impl Builder<'_> {
                 self.reads(function, stmt, operands[0], Some(size));
             }
             Op::Store { .. } if locals.variable(self.program, stmt).is_none() => {
-                let size = match operands[0] {
-                    Operand::Stmt(value) => self.program.size_of(self.program.stmt(value).ty),
-                    _ => 8,
-                };
-                self.writes(function, stmt, operands[1], Some(size));
+                let size = self.program.operand_size(function, operands[0]);
+                self.writes(function, stmt, operands[1], size);
             }
             Op::AtomicUpdate(_) | Op::CompareExchange => {
                 self.reads(function, stmt, operands[0], Some(8));
@@ -347,14 +429,24 @@ impl Builder<'_> {
     }
 
     fn reads(&mut self, function: FunctionId, stmt: StmtId, address: Operand, size: Option<u64>) {
-        for cell in self.points_to.accessed(function, address, size) {
+        let cells = self.points_to.read(function, address, size);
+        self.reads_cells(stmt, cells);
+    }
+
+    fn writes(&mut self, function: FunctionId, stmt: StmtId, address: Operand, size: Option<u64>) {
+        let cells = self.points_to.written(function, address, size);
+        self.writes_cells(stmt, cells);
+    }
+
+    fn reads_cells(&mut self, stmt: StmtId, cells: Vec<CellId>) {
+        for cell in cells {
             let cell = self.nodes.fact(Fact::Cell(cell));
             self.edge(cell, stmt.0, Crossing::Memory);
         }
     }
 
-    fn writes(&mut self, function: FunctionId, stmt: StmtId, address: Operand, size: Option<u64>) {
-        for cell in self.points_to.accessed(function, address, size) {
+    fn writes_cells(&mut self, stmt: StmtId, cells: Vec<CellId>) {
+        for cell in cells {
             let cell = self.nodes.fact(Fact::Cell(cell));
             self.edge(stmt.0, cell, Crossing::Memory);
         }
@@ -367,7 +459,6 @@ impl Builder<'_> {
     }
 
     fn call(&mut self, function: FunctionId, call: StmtId) {
-        let block = self.program.stmt(call).block;
         let callees = self.calls.callees(call).to_vec();
         for &callee in &callees {
             match self.calls.effects(callee) {
@@ -377,21 +468,48 @@ impl Builder<'_> {
         }
         if callees.is_empty() {
             // Assembler, or a pointer that no function fits.
-            self.external(function, call, &Effects::of("nothing is known"));
+            self.external(function, call, &Effects::unknown());
+        }
+        let pointer = self.program.callee(call);
+        let pointer = pointer.and_then(|callee| self.operand(function, callee));
+        if let Some(pointer) = pointer {
+            self.inside(pointer, call.0);
         }
         if self.calls.call_may_exit(call) {
-            let come_back = self.nodes.call_comes_back + call.0;
-            let caller = self.nodes.comes_back + function.0;
-            self.inside(self.block(block), caller);
-            self.inside(come_back, caller);
-            for &callee in &callees {
-                let callee = self.nodes.comes_back + callee.0;
-                self.edge(callee, come_back, Crossing::Return);
+            self.may_exit(function, call, &callees);
+            if let Some(pointer) = pointer {
+                self.inside(pointer, self.nodes.call_comes_back + call.0);
             }
-            for later in call.0 + 1..self.program.block(block).stmts.end {
-                if has_effect(self.program.stmt(StmtId(later)).op) {
-                    self.inside(come_back, later);
+        }
+    }
+
+    /// That a call may not come back matters to all that follows it.
+    fn may_exit(&mut self, function: FunctionId, call: StmtId, callees: &[FunctionId]) {
+        let data = *self.program.stmt(call);
+        let come_back = self.nodes.call_comes_back + call.0;
+        let caller = self.nodes.comes_back + function.0;
+        self.inside(self.block(data.block), caller);
+        self.inside(come_back, caller);
+        for &callee in callees {
+            match self.calls.effects(callee) {
+                // Outside it is decided by what the call is given.
+                Some(effects) if effects.may_exit => self.inside(call.0, come_back),
+                _ => {
+                    let callee = self.nodes.comes_back + callee.0;
+                    self.edge(callee, come_back, Crossing::Return);
                 }
+            }
+        }
+        if matches!(data.op, Op::Invoke(_)) {
+            self.inside(come_back, call.0);
+        }
+        for later in call.0 + 1..self.program.block(data.block).stmts.end {
+            let later = StmtId(later);
+            if has_effect(self.program.stmt(later).op) {
+                self.inside(come_back, later.0);
+            }
+            if self.calls.call_may_exit(later) {
+                self.inside(come_back, self.nodes.call_comes_back + later.0);
             }
         }
     }
@@ -452,17 +570,66 @@ impl Builder<'_> {
             if !self.is_pointer(function, argument) {
                 continue;
             }
-            if effects.reads.contains(i) {
+            if effects.reads.contains_deep(i) {
+                self.reads_cells(call, self.points_to.reachable(function, argument));
+            } else if effects.reads.contains(i) {
                 self.reads(function, call, argument, size);
             }
-            if effects.writes.contains(i) {
+            if effects.writes.contains_deep(i) {
+                self.writes_cells(call, self.points_to.reachable(function, argument));
+            } else if effects.writes.contains(i) {
                 self.writes(function, call, argument, size);
             }
         }
-        if effects.is_unknown {
-            let outside = self.nodes.fact(Fact::Cell(self.points_to.outside()));
-            self.edge(outside, call.0, Crossing::Memory);
-            self.edge(call.0, outside, Crossing::Memory);
+        if effects.touches_outside {
+            let outside = vec![self.points_to.outside()];
+            self.reads_cells(call, outside.clone());
+            self.writes_cells(call, outside);
+        }
+        self.states(call, effects);
+    }
+
+    /// What a call does to the state of the library.
+    fn states(&mut self, call: StmtId, effects: &Effects) {
+        let block = self.program.stmt(call).block;
+        let cells = |state| self.points_to.cells_of(Object::Library(state));
+        let deep = |state| self.points_to.reachable_from(cells(state));
+        let after_write = |state: &&&'static str| {
+            // To these the program itself has a pointer.
+            if matches!(**state, "errno" | "stdin") {
+                return true;
+            }
+            let reached = self.after_write.get(**state);
+            reached.is_some_and(|reached| reached.contains(block))
+        };
+        // A descriptor of standard output, which nobody reads.
+        let shows = matches!(self.program.called_function(call), Some(id)
+            if self.program.function(id).symbol == "write" && self.is_terminal(call));
+        let mut read = Vec::new();
+        let mut written = Vec::new();
+        for state in effects.reads.states.iter().filter(after_write) {
+            read.extend(cells(state));
+        }
+        for state in effects.writes.states.iter().filter(|_| !shows) {
+            written.extend(cells(state));
+        }
+        for state in &effects.reads.deep_states {
+            read.extend(deep(state));
+        }
+        for state in &effects.writes.deep_states {
+            written.extend(deep(state));
+        }
+        self.reads_cells(call, read);
+        self.writes_cells(call, written);
+    }
+
+    /// Whether the first argument of a call is the number of standard output or standard error.
+    fn is_terminal(&self, call: StmtId) -> bool {
+        match self.program.arguments(call).first() {
+            Some(Operand::Const(id)) => {
+                matches!(self.program.constant(*id), Const::Int { bits: 1 | 2, .. })
+            }
+            _ => false,
         }
     }
 
@@ -483,7 +650,7 @@ impl Builder<'_> {
 }
 
 /// The size of a copy of fixed size, as clang makes for assignments of structures.
-fn copied_size(program: &Program, call: StmtId) -> Option<u64> {
+pub(crate) fn copied_size(program: &Program, call: StmtId) -> Option<u64> {
     let name = program.called_function(call)?;
     let name = &program.function(name).symbol;
     if !name.starts_with("llvm.mem") {

@@ -121,6 +121,10 @@ impl Flow {
             let mut seen = vec![0u32; 0];
             for (side, successor) in (0..).zip(&data.successors) {
                 let mut current = self.node(*successor);
+                // Not past a call that never comes back.
+                if !self.graph.contains_edge(node, current) {
+                    continue;
+                }
                 while Some(current) != join {
                     if let Some(controlled) = self.block(current) {
                         let by = data.terminator();

@@ -32,6 +32,12 @@ impl LocalFlow {
             .map(|local| local.alloca)
             .filter(|&alloca| is_scalar(program, alloca))
             .collect();
+        // A long jump leads back to where no path seems to lead, with what the variables held.
+        let calls = program.function_stmts(function);
+        let mut called = calls.filter_map(|stmt| program.called_function(stmt));
+        if called.any(|callee| program.function(callee).returns_twice) {
+            variables.clear();
+        }
         for stmt in program.function_stmts(function) {
             let operands = program.operands(stmt);
             // The address of a load or store is the one harmless use.

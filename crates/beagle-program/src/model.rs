@@ -519,7 +519,7 @@ impl Program {
         }
     }
 
-    /// The type of an operand where it is cheap to say: results of statements.
+    /// The size of a type in bytes; 0 if it has none.
     pub fn size_of(&self, ty: TypeId) -> u64 {
         match self.ty(ty) {
             Type::Int(width) => u64::from(width.div_ceil(8)).next_power_of_two(),
@@ -529,10 +529,55 @@ impl Program {
             Type::Float(_) => 16,
             Type::Pointer => 8,
             Type::Array(count, element) => count.saturating_mul(self.size_of(*element)),
-            Type::Vector(count, element) => u64::from(*count) * self.size_of(*element),
+            Type::Vector(count, element) => {
+                (u64::from(*count) * self.size_of(*element)).next_power_of_two()
+            }
             Type::Struct(id) => self.structure(*id).size,
-            Type::Tuple(fields) => fields.iter().map(|&field| self.size_of(field)).sum(),
+            Type::Tuple(fields) => self.tuple_offset(fields, fields.len()),
             Type::Void | Type::Function { .. } | Type::Other => 0,
+        }
+    }
+
+    /// Where a field of a structure without a name starts; for the number behind the last one, the
+    /// size of the whole. Such structures are made by the compiler, and never packed.
+    pub(crate) fn tuple_offset(&self, fields: &[TypeId], index: usize) -> u64 {
+        let mut at: u64 = 0;
+        for &field in &fields[..index.min(fields.len())] {
+            at = at.next_multiple_of(self.alignment(field)) + self.size_of(field);
+        }
+        let next = match fields.get(index) {
+            Some(&field) => self.alignment(field),
+            None => fields.iter().map(|&f| self.alignment(f)).max().unwrap_or(1),
+        };
+        at.next_multiple_of(next)
+    }
+
+    fn alignment(&self, ty: TypeId) -> u64 {
+        match self.ty(ty) {
+            Type::Array(_, element) => self.alignment(*element),
+            Type::Struct(id) => {
+                let fields = self.structure(*id).fields.iter();
+                fields.map(|f| self.alignment(f.ty)).max().unwrap_or(1)
+            }
+            Type::Tuple(fields) => fields.iter().map(|&f| self.alignment(f)).max().unwrap_or(1),
+            _ => self.size_of(ty).max(1),
+        }
+    }
+
+    /// The size of an operand's value; `None` if its type is not known.
+    pub(crate) fn operand_size(&self, function: FunctionId, operand: Operand) -> Option<u64> {
+        match operand {
+            Operand::Stmt(stmt) => Some(self.size_of(self.stmt(stmt).ty)),
+            Operand::Param(i) => match self.ty(self.function(function).ty) {
+                Type::Function { params, .. } => Some(self.size_of(*params.get(i as usize)?)),
+                _ => None,
+            },
+            Operand::Function(_) | Operand::Global(_) | Operand::Block(_) => Some(8),
+            Operand::Const(id) => match self.constant(id) {
+                Const::Int { width, .. } => Some(u64::from(width.div_ceil(8))),
+                Const::Null | Const::Address(..) | Const::Label(..) => Some(8),
+                _ => None,
+            },
         }
     }
 }

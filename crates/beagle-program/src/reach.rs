@@ -2,7 +2,10 @@
 //!
 //! As with slices, a path never enters a function from one call and returns to another: from its
 //! starting point it may return to callers, and it may enter callees, but what it enters it leaves
-//! only by going on after the call.
+//! only by going on after the call. Long jumps lead to all places where one was set, and handlers of
+//! signals run at any time.
+
+use rustc_hash::FxHashSet;
 
 use crate::calls::CallGraph;
 use crate::model::*;
@@ -22,21 +25,35 @@ impl Reached {
 
 /// The blocks that can run once control is in one of `from`, these included.
 pub fn reachable_from(program: &Program, calls: &CallGraph, from: &[BlockId]) -> Reached {
-    walk(program, from, |block, up, visit| {
-        let data = program.block(block);
+    let jumps = Jumps::of(program, calls);
+    walk(program, from, |at, visit| {
+        let data = program.block(at.block);
         for &successor in &data.successors {
-            visit(successor, up);
+            visit(Visit::whole(program, successor, at.up));
         }
-        for stmt in data.stmts() {
+        if jumps.from.contains(&at.block) {
+            for &set in &jumps.to {
+                visit(Visit::whole(program, set, true));
+            }
+        }
+        if at.up {
+            for &entry in &jumps.later {
+                visit(Visit::whole(program, entry, false));
+            }
+        }
+        for stmt in data.stmts().rev().take(at.stmts as usize) {
             for &callee in calls.callees(stmt) {
                 if let Some(entry) = program.function(callee).entry() {
-                    visit(entry, false);
+                    visit(Visit::whole(program, entry, false));
                 }
             }
         }
-        if up && program.stmt(data.terminator()).op == Op::Return {
+        if at.up && program.stmt(data.terminator()).op == Op::Return {
             for &call in calls.callers(data.function) {
-                visit(program.stmt(call).block, true);
+                let block = program.stmt(call).block;
+                let stmts = program.block(block).stmts.end - call.0 - 1;
+                let up = true;
+                visit(Visit { block, stmts, up });
             }
         }
     })
@@ -44,45 +61,111 @@ pub fn reachable_from(program: &Program, calls: &CallGraph, from: &[BlockId]) ->
 
 /// The blocks from which control can get to one of `to`, these included.
 pub fn reaching(program: &Program, calls: &CallGraph, to: &[BlockId]) -> Reached {
-    walk(program, to, |block, up, visit| {
-        let data = program.block(block);
+    let jumps = Jumps::of(program, calls);
+    walk(program, to, |at, visit| {
+        let data = program.block(at.block);
         for &predecessor in &data.predecessors {
-            visit(predecessor, up);
+            visit(Visit::whole(program, predecessor, at.up));
         }
-        for stmt in data.stmts() {
+        if jumps.to.contains(&at.block) {
+            for &jump in &jumps.from {
+                visit(Visit::whole(program, jump, true));
+            }
+        }
+        for stmt in data.stmts().take(at.stmts as usize) {
             for &callee in calls.callees(stmt) {
                 for block in program.function(callee).blocks() {
                     if program.stmt(program.block(block).terminator()).op == Op::Return {
-                        visit(block, false);
+                        visit(Visit::whole(program, block, false));
                     }
                 }
             }
         }
-        if up && program.function(data.function).entry() == Some(block) {
+        if at.up && program.function(data.function).entry() == Some(at.block) {
             for &call in calls.callers(data.function) {
-                visit(program.stmt(call).block, true);
+                let block = program.stmt(call).block;
+                let stmts = call.0 - program.block(block).stmts.start;
+                let up = true;
+                visit(Visit { block, stmts, up });
             }
         }
     })
 }
 
+/// That control gets to a block.
+#[derive(Clone, Copy)]
+struct Visit {
+    block: BlockId,
+    /// How many of its statements run: after a return only those behind the call.
+    stmts: u32,
+    /// Whether control may return from the function to any caller.
+    up: bool,
+}
+
+impl Visit {
+    fn whole(program: &Program, block: BlockId, up: bool) -> Self {
+        let stmts = program.block(block).stmts.len() as u32;
+        Self { block, stmts, up }
+    }
+}
+
+/// Ways that are no calls, returns or edges.
+struct Jumps {
+    /// The blocks with long jumps, and those to which they lead.
+    from: FxHashSet<BlockId>,
+    to: FxHashSet<BlockId>,
+    /// The first blocks of what may run at any time.
+    later: Vec<BlockId>,
+}
+
+impl Jumps {
+    fn of(program: &Program, calls: &CallGraph) -> Self {
+        let mut jumps = Jumps {
+            from: FxHashSet::default(),
+            to: FxHashSet::default(),
+            later: Vec::new(),
+        };
+        for (call, effects) in calls.external_calls() {
+            let block = program.stmt(call).block;
+            if effects.writes.states.contains(&"jump") {
+                jumps.from.insert(block);
+            }
+            if effects.reads.states.contains(&"jump") {
+                jumps.to.insert(block);
+            }
+        }
+        let later = calls.run_later(program).into_iter();
+        jumps.later = later
+            .filter_map(|id| program.function(id).entry())
+            .collect();
+        jumps
+    }
+}
+
 fn walk(
     program: &Program,
     from: &[BlockId],
-    neighbours: impl Fn(BlockId, bool, &mut dyn FnMut(BlockId, bool)),
+    neighbours: impl Fn(Visit, &mut dyn FnMut(Visit)),
 ) -> Reached {
-    // For each block: reached at all, and reached with leave to go up.
-    let mut reached = vec![(false, false); program.blocks.len()];
-    let mut work: Vec<_> = from.iter().map(|&block| (block, true)).collect();
-    while let Some((block, up)) = work.pop() {
-        let state = &mut reached[block.index()];
-        if state.1 || (state.0 && !up) {
+    // For each block how many statements run, without and with leave to go up.
+    let mut reached: Vec<[Option<u32>; 2]> = vec![[None; 2]; program.blocks.len()];
+    let whole = |&block: &BlockId| Visit::whole(program, block, true);
+    let mut work: Vec<_> = from.iter().map(whole).collect();
+    while let Some(visit) = work.pop() {
+        let states = &mut reached[visit.block.index()];
+        let state = usize::from(visit.up);
+        // What was reached with more freedom covers what is reached with less.
+        if states[state..]
+            .iter()
+            .any(|&most| most >= Some(visit.stmts))
+        {
             continue;
         }
-        *state = (true, up);
-        neighbours(block, up, &mut |to, up| work.push((to, up)));
+        states[state] = Some(visit.stmts);
+        neighbours(visit, &mut |next| work.push(next));
     }
+    let is_reached = |states: [Option<u32>; 2]| states.iter().any(Option::is_some);
     Reached {
-        blocks: reached.into_iter().map(|(reached, _)| reached).collect(),
+        blocks: reached.into_iter().map(is_reached).collect(),
     }
 }

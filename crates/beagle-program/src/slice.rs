@@ -63,9 +63,8 @@ impl Dependence<'_> {
                     Crossing::Return => {}
                     Crossing::Call(call) => {
                         visit(edge.to, Phase::Down);
-                        let param = self.nodes.param(edge.to);
-                        if param.is_some_and(|param| self.reaches_result[param]) {
-                            visit(call.0, phase);
+                        for after in self.after_call(call, edge.to) {
+                            visit(after, phase);
                         }
                     }
                 }
@@ -85,33 +84,51 @@ impl Dependence<'_> {
                     Crossing::Call(_) => {}
                 }
             }
-            // The arguments on which the result of a call depends.
-            if node < self.nodes.blocks {
-                for argument in self.arguments_of_result(StmtId(node)) {
-                    visit(argument, phase);
-                }
+            for before in self.before_call(node) {
+                visit(before, phase);
             }
         })
     }
 
-    fn arguments_of_result(&self, call: StmtId) -> Vec<u32> {
-        let mut arguments = Vec::new();
-        for &argument in self.program.arguments(call) {
-            let Operand::Stmt(argument) = argument else {
-                continue;
-            };
-            let depends = self.forward.of(argument.0).iter().any(|edge| {
-                edge.crossing == Crossing::Call(call)
-                    && self
-                        .nodes
-                        .param(edge.to)
-                        .is_some_and(|param| self.reaches_result[param])
-            });
-            if depends {
-                arguments.push(argument.0);
+    /// The nodes that say whether the functions that a call may enter run.
+    fn entered(&self, call: StmtId) -> impl Iterator<Item = u32> + '_ {
+        let callees = self.calls().callees(call).iter();
+        let entries = callees.filter_map(|&callee| self.program.function(callee).entry());
+        entries.map(|entry| self.nodes.fact(Fact::Block(entry)))
+    }
+
+    /// The facts with which a slice from a changed statement starts: what may be different if the
+    /// statement were another one, or not there.
+    pub fn changed(&self, stmt: StmtId) -> Vec<Fact> {
+        let mut facts = vec![Fact::Stmt(stmt)];
+        let data = self.program.stmt(stmt);
+        if data.op == Op::Jump {
+            // Other blocks may run, or the same ones in another order.
+            facts.extend(self.blocks_after(data.block).into_iter().map(Fact::Block));
+        }
+        if self.calls().call_may_exit(stmt) {
+            // Without it control may go on to where it never went on from here. That place is
+            // known by what decides whether this one is reached.
+            facts.extend([Fact::ComesBack(stmt), Fact::Block(data.block)]);
+            let deciding = self.backward.of(self.nodes.fact(Fact::Block(data.block)));
+            let deciding = deciding.iter().filter(|edge| edge.to < self.nodes.blocks);
+            facts.extend(deciding.map(|edge| Fact::Stmt(StmtId(edge.to))));
+        }
+        facts
+    }
+
+    fn blocks_after(&self, block: BlockId) -> Vec<BlockId> {
+        let mut found = Vec::new();
+        let mut work = vec![block];
+        while let Some(block) = work.pop() {
+            for &next in &self.program.block(block).successors {
+                if !found.contains(&next) {
+                    found.push(next);
+                    work.push(next);
+                }
             }
         }
-        arguments
+        found
     }
 
     fn slice(
@@ -123,6 +140,9 @@ impl Dependence<'_> {
         let mut work: Vec<(u32, Phase)> = Vec::new();
         for &fact in from {
             work.push((self.nodes.fact(fact), Phase::Up));
+            if let Fact::Run(stmt) = fact {
+                work.extend(self.entered(stmt).map(|entry| (entry, Phase::Down)));
+            }
         }
         while let Some((node, phase)) = work.pop() {
             // What was reached with more freedom covers what is reached with less.

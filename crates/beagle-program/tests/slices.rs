@@ -22,7 +22,7 @@ fn data_flows_through_local_variables_in_order() {
 #[test]
 fn a_backward_slice_leaves_out_what_is_overwritten() {
     check_backward(
-        "int main(int argc, char **argv) { // in
+        "int main(int argc, char **argv) {
             int a = argc;
             int b = 3; // in
             a = b; // in
@@ -128,9 +128,9 @@ fn a_switch_decides_about_its_cases() {
             int r = 0;
             switch (argc) { /*from*/
             case 1: r = 1; // in
-                break; // in
+                break;
             case 2: r = 2; // in
-                break; // in
+                break;
             }
             return r; // in
         }",
@@ -232,7 +232,7 @@ fn statements_of_an_endless_loop_depend_on_their_branches() {
             for (;;) {
                 int c = getchar(); /*from*/
                 if (c < 0) // in
-                    exit(0); // in
+                    exit(0);
                 putchar(c); // in
             }
         }",
@@ -259,7 +259,7 @@ fn a_computed_goto_decides_about_its_targets() {
 fn a_value_is_followed_back_through_memory_and_control() {
     check_backward(
         "int g;
-        int main(int argc, char **argv) { // in
+        int main(int argc, char **argv) {
             int unused = 4;
             int *p = &g; // in
             if (argc > 1) // in

@@ -7,7 +7,7 @@ use support::slices::{check_backward, check_forward, check_forward_holds};
 #[test]
 fn an_argument_reaches_the_result_of_its_own_call_only() {
     check_forward(
-        "int inc(int v) { // in
+        "int inc(int v) {
             return v + 1; // in
         }
         int main(int argc, char **argv) {
@@ -23,7 +23,7 @@ fn an_argument_reaches_the_result_of_its_own_call_only() {
 #[test]
 fn the_result_of_one_caller_does_not_depend_on_the_argument_of_another() {
     check_backward(
-        "int inc(int v) { // in
+        "int inc(int v) {
             return v + 1; // in
         }
         int main(int argc, char **argv) {
@@ -56,10 +56,10 @@ fn a_change_in_one_caller_does_not_reach_the_other_caller() {
 fn a_parameter_that_the_result_does_not_depend_on_stops_there() {
     check_forward_holds(
         "int puts(const char *);
-        int first(int a, int b) { return a; } // in
+        int first(int a, int b) { return a; } // not in
         int main(int argc, char **argv) {
             int x = argc; /*from*/
-            int y = first(1, x); // in
+            int y = first(1, x);
             return 5; // not in
         }",
     );
@@ -68,7 +68,7 @@ fn a_parameter_that_the_result_does_not_depend_on_stops_there() {
 #[test]
 fn recursion_carries_arguments_down_and_results_up() {
     check_forward_holds(
-        "int fact(int n) { // in
+        "int fact(int n) {
             if (n < 2) // in
                 return 1; // in
             return n * fact(n - 1); // in

@@ -315,21 +315,20 @@ fn influence_entry(influence: &Influence) -> InfluenceEntry {
 
 fn summary(facts: &Facts) -> Summary {
     let (old, new) = facts.programs;
-    let (mut functions, mut added, mut deleted) = (0, 0, 0);
-    for pair in &facts.comparison.functions {
-        let old = pair.old.is_some_and(|id| old.function(id).is_defined());
-        let new = pair.new.is_some_and(|id| new.function(id).is_defined());
-        functions += usize::from(old || new);
-        added += usize::from(!old && new);
-        deleted += usize::from(old && !new);
-    }
+    let defined = facts.comparison.functions.iter().filter(|pair| {
+        pair.old.is_some_and(|id| old.function(id).is_defined())
+            || pair.new.is_some_and(|id| new.function(id).is_defined())
+    });
+    let functions = defined.count();
+    let (mut added, mut deleted, mut globals) = (0, 0, 0);
     let mut touched: Vec<_> = Vec::new();
-    let mut globals = 0;
     for change in &facts.comparison.changes {
-        match change.subject {
-            Subject::Function(pair) if !is_whole(change, facts) => touched.push(pair.new),
-            Subject::Global(_) => globals += 1,
-            _ => {}
+        match (change.subject, change.kind()) {
+            (Subject::Function(pair), _) if !is_whole(change, facts) => touched.push(pair.new),
+            (Subject::Function(_), Kind::Deleted) => deleted += 1,
+            (Subject::Function(_), _) => added += 1,
+            (Subject::Global(_), _) => globals += 1,
+            (Subject::Assembler, _) => {}
         }
     }
     touched.sort();

@@ -34,21 +34,37 @@ impl Report {
             write_change(out, change)?;
             writeln!(out)?;
         }
-        for version in [&self.old, &self.new] {
-            for missing in &version.missing {
-                writeln!(
-                    out,
-                    "{WARN}limitation{WARN:#}: not looked at in {}: {missing}",
-                    version.label
-                )?;
+        self.write_limitations(out)?;
+        self.write_summary(out)
+    }
+
+    /// What could not be looked at, once if it is the same in both versions.
+    fn write_limitations(&self, out: &mut String) -> fmt::Result {
+        let (old, new) = (&self.old, &self.new);
+        let both =
+            |missing: &&String| old.missing.contains(missing) && new.missing.contains(missing);
+        let mut write = |missing: &str, versions: &str| {
+            writeln!(
+                out,
+                "{WARN}limitation{WARN:#}: not looked at in {versions}: {missing}"
+            )
+        };
+        for missing in old.missing.iter().filter(both) {
+            write(missing, "both versions")?;
+        }
+        for version in [old, new] {
+            for missing in version.missing.iter().filter(|missing| !both(missing)) {
+                write(missing, &version.label)?;
             }
         }
-        self.write_summary(out)
+        Ok(())
     }
 
     fn write_summary(&self, out: &mut String) -> fmt::Result {
         let summary = &self.summary;
+        let limited = !(self.old.missing.is_empty() && self.new.missing.is_empty());
         let head = match summary.changes {
+            0 if limited => "No change in meaning in what could be looked at".to_owned(),
             0 => "No change in meaning".to_owned(),
             changes => count(changes, "change"),
         };
@@ -98,10 +114,14 @@ fn write_change(out: &mut String, change: &ChangeEntry) -> fmt::Result {
         _ => change.name.clone(),
     };
     write!(out, "{BOLD}{:>3}  {name}{BOLD:#}  ", change.id)?;
-    match (&change.old_name, change.whole) {
-        (Some(old_name), _) => write!(out, "{}, was {old_name}", change.kind)?,
-        (None, true) => write!(out, "{} as a whole", change.kind)?,
-        (None, false) => write!(out, "{}", change.kind)?,
+    match (change.whole, change.kind) {
+        (true, kind) => write!(out, "{kind} as a whole")?,
+        (false, "modified") => write!(out, "modified")?,
+        // It is not the function that was added or deleted.
+        (false, kind) => write!(out, "statements {kind}")?,
+    }
+    if let Some(old_name) = &change.old_name {
+        write!(out, ", was {old_name}")?;
     }
     let hunks: Vec<_> = change.hunks.iter().map(ToString::to_string).collect();
     match hunks.len() {
@@ -271,7 +291,9 @@ fn write_influence(
     }
     let mut places: Vec<_> = influence.outputs.iter().collect();
     places.sort_by_key(|line| (&line.file, line.line));
-    let places: Vec<_> = places.into_iter().map(place).collect();
+    let mut places: Vec<_> = places.into_iter().map(place).collect();
+    // One that reads differently in both versions is still one.
+    places.dedup();
     write!(out, "     {DIM}can reach{DIM:#}      ")?;
     if places.is_empty() {
         return writeln!(out, "no output");

@@ -11,6 +11,10 @@ pub(crate) fn count(number: usize, what: &str) -> String {
 /// As many of the names as fit into so many columns, but at least one, and how many more
 /// there are.
 pub(crate) fn listed(names: &[String], room: usize) -> String {
+    let all = names.join(", ");
+    if all.chars().count() <= room {
+        return all;
+    }
     let mut text = String::new();
     let mut width = 0;
     for (index, name) in names.iter().enumerate() {
@@ -18,9 +22,7 @@ pub(crate) fn listed(names: &[String], room: usize) -> String {
         let rest = format!(", … {left} more");
         let separator = if index == 0 { "" } else { ", " };
         let after = width + separator.len() + name.chars().count();
-        // The last name needs no room for the count of the others.
-        let reserve = if left == 1 { 0 } else { rest.chars().count() };
-        if index > 0 && after + reserve > room {
+        if index > 0 && after + rest.chars().count() > room {
             text.push_str(&rest);
             break;
         }

@@ -80,27 +80,42 @@ impl Failure {
 
 /// What the build has to say about an error, or what only the command line knows about it.
 fn build_hint(error: &BuildError) -> String {
-    let hint = match error {
+    let known = match error {
         BuildError::NoBuildCommand { .. } => Some(
-            "say how with --build 'make CC=\"$CC\"' and --program PATH, \
-             or with two lines in beagle.toml: build = '…' and program = '…'"
+            "give --build 'make CC=\"$CC\"' and --program PATH, \
+             or put both into beagle.toml; `beagle changes --help` shows how"
+                .into(),
+        ),
+        BuildError::Config { message, .. } if !message.starts_with("unknown field") => Some(
+            "a line looks like this: build = 'make CC=\"$CC\"'; \
+             `beagle changes --help` shows more"
                 .into(),
         ),
         BuildError::Failed(failed) => failed_hint(failed).or_else(|| error.hint()),
         _ => error.hint(),
     };
-    hint.unwrap_or_else(|| match error {
+    known.unwrap_or_else(|| match error {
         BuildError::Git { .. } => "the same git command, by hand, may say more".into(),
-        BuildError::Io { .. } => "may you read the sources, and write to the cache?".into(),
+        BuildError::Io { .. } => "check that the sources can be read, \
+             and that there is room in the cache ($BEAGLE_CACHE or ~/.cache/beagle)"
+            .into(),
         _ => "`beagle doctor` checks that nothing is missing".into(),
     })
 }
 
 /// Failures of the compiler that have a cause known beforehand.
 fn failed_hint(failed: &FailedBuild) -> Option<String> {
-    let FailedBuild { message, log, .. } = failed;
+    let FailedBuild {
+        label,
+        message,
+        log,
+        ..
+    } = failed;
     let hint = if message.contains("undefined reference to `main'") {
         "a version has to be a whole program with a `main`; a library needs one that uses it"
+    } else if message.contains("undefined reference") && label.ends_with(".c") {
+        "a .c file is compiled by itself; name libraries and other files with --ldflags, \
+         or compare directories"
     } else if message.contains("Segmentation fault") && message.contains("clang") {
         "clang itself crashed; with deeply nested code, try again after `ulimit -s unlimited`"
     } else {

@@ -20,16 +20,16 @@ pub fn failure(error: &clap::Error) -> Option<Failure> {
     let mut paragraphs = text.trim().split("\n\n").map(one_line);
     let cause = paragraphs.next().unwrap_or_default();
     let cause = cause.strip_prefix("error: ").unwrap_or(&cause);
-    let mut hints = Vec::new();
+    let (mut tip, mut usage) = (None, None);
     for paragraph in paragraphs {
-        if let Some(tip) = paragraph.strip_prefix("tip: ") {
-            hints.insert(0, tip.to_owned());
-        } else if let Some(usage) = paragraph.strip_prefix("Usage: ") {
-            hints.push(format!("usage: {usage}"));
+        if let Some(text) = paragraph.strip_prefix("tip: ") {
+            tip = Some(text.to_owned());
+        } else if paragraph.starts_with("Usage: ") {
+            usage = Some(paragraph);
         }
     }
-    hints.push("--help says more".into());
-    Some(Failure::usage(cause, hints.join("; ")))
+    let hint = tip.or(usage).map_or(String::new(), |hint| hint + "; ");
+    Some(Failure::usage(cause, hint + "--help says more"))
 }
 
 fn one_line(paragraph: &str) -> String {

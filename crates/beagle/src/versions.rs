@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread;
 
 use anstyle::{AnsiColor, Style};
-use beagle_build::{Built, Cache, Config, Progress, VersionSpec, build};
+use beagle_build::{BuildError, Built, Cache, Config, Progress, VersionSpec, build};
 use beagle_change::SourceTree;
 use beagle_program::Program;
 
@@ -38,7 +38,10 @@ pub fn load(
     let old = VersionSpec::parse(&options.old, &here)?;
     let new = VersionSpec::parse(&options.new, &here)?;
     let config = configuration(options, &here, [&new, &old])?;
-    let cache = Cache::open()?;
+    let cache = Cache::open().map_err(|error| {
+        let hint = "set BEAGLE_CACHE to a directory that can be written to";
+        Failure::usage(error.to_string(), hint)
+    })?;
     let built = both(
         || build(&old, &config, &cache, &mut |step| progress(&step, quiet)),
         || build(&new, &config, &cache, &mut |step| progress(&step, quiet)),
@@ -102,7 +105,7 @@ fn configuration(
     });
     let mut homes = [here].into_iter().chain(homes);
     let mut config = match homes.find(|home| home.join(Config::FILE).is_file()) {
-        Some(home) => Config::load(home)?,
+        Some(home) => Config::load(home).map_err(unreadable)?,
         None => Config::default(),
     };
     if let Some(build) = &options.build {
@@ -118,6 +121,14 @@ fn configuration(
         config.ldflags = words("--ldflags", flags)?;
     }
     Ok(config)
+}
+
+/// A `beagle.toml` that cannot even be read is a mistake in the configuration.
+fn unreadable(error: BuildError) -> Failure {
+    match error {
+        BuildError::Io { .. } => Failure::usage(error.to_string(), "it has to be a text in UTF-8"),
+        error => error.into(),
+    }
 }
 
 fn words(option: &str, text: &str) -> Result<Vec<String>, Failure> {

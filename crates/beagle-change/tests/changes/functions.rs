@@ -126,3 +126,21 @@ fn jump_at_the_entry() {
         "deleted f: -3",
     );
 }
+
+#[test]
+fn static_function_that_is_no_longer_called() {
+    check(
+        "static int g(int x) { return x; }\nint f(int x) {\nx = g(x);\nreturn x;\n}",
+        "static int g(int x) { return x; }\nint f(int x) {\nreturn x;\n}",
+        "deleted f: -3",
+    );
+}
+
+#[test]
+fn function_that_only_one_version_defines() {
+    check(
+        "#if 1\nint g(int x) { return x; }\n#else\nint g(int);\n#endif\nint f(int x) { return g(x); }",
+        "#if 0\nint g(int x) { return x; }\n#else\nint g(int);\n#endif\nint f(int x) { return g(x); }",
+        "deleted g: -2",
+    );
+}

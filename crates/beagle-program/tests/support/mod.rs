@@ -6,6 +6,7 @@
 
 pub mod csmith;
 pub mod graph;
+pub mod mutants;
 pub mod slices;
 
 use std::collections::BTreeSet;
@@ -137,7 +138,7 @@ impl Case {
             .find_map(|stmt| Some((stmt, self.pointer(stmt)?)));
         let (stmt, address) = access.unwrap_or_else(|| panic!("no access at {marker}"));
         let function = self.program.function_of(stmt);
-        let cells = points_to.accessed(function, address, Some(8));
+        let cells = points_to.read(function, address, Some(8));
         let objects = cells.into_iter().map(|cell| points_to.object(cell));
         objects.map(|object| self.object_name(object)).collect()
     }

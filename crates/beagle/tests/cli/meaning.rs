@@ -50,7 +50,7 @@ fn reformatted_source_with_renamed_locals() {
         .replace("#include", "/* A comment. */\n#include");
     assert_snapshot!(check(SUM, &new, 0), @r"
     No change in meaning: old.c → new.c
-    2 functions, all identical; 5 hunks of text
+    2 functions, all identical; 3 hunks of text
     ");
 }
 
@@ -140,6 +140,19 @@ int main(int argc, char **argv)
     ]);
     let ran = scratch.beagle("changes old new -q").exits(1);
     assert_snapshot!(ran.stdout);
+}
+
+#[test]
+fn a_constant_in_a_header_counts_for_single_files_too() {
+    let main = "#include \"limit.h\"\nint main(int argc, char **argv) { return argc > LIMIT; }\n";
+    let scratch = Scratch::with(&[
+        ("old/main.c", main),
+        ("old/limit.h", "#define LIMIT 3\n"),
+        ("new/main.c", main),
+        ("new/limit.h", "#define LIMIT 4\n"),
+    ]);
+    let ran = scratch.beagle("changes old/main.c new/main.c -q").exits(1);
+    assert!(ran.stdout.contains("~ main.c:2"), "{ran}");
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn check(subject: &str, old: &str, new: &str, code: i32) -> String {
 
 #[test]
 fn one_file_with_a_regression() {
-    assert_snapshot!(check("fields", "base.c", "from-end-before-start/new.c", 1));
+    assert_snapshot!(check("fields", "from-end-before-start/old.c", "base.c", 1));
 }
 
 #[test]
