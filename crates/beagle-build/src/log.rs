@@ -67,6 +67,13 @@ fn relevant(lines: &[&str]) -> (String, Vec<String>) {
     let says = |line: &str, sign| line.contains(sign) && !line.contains("linker command failed");
     let position = |sign| lines.iter().position(|line| says(line, sign));
     let mut first = SIGNS.into_iter().find_map(position);
+    // CMake names the place first and says what is wrong in the next line.
+    let cmake = lines
+        .iter()
+        .position(|line| line.starts_with("CMake Error"));
+    if let (None, Some(at)) = (first, cmake) {
+        first = Some((at + 1).min(lines.len() - 1));
+    }
     // `make` only says that a command failed; the line before may say why.
     if let Some(at) = first.filter(|&at| at > 0 && lines[at].contains("] Error ")) {
         first = Some(at - 1);
@@ -97,6 +104,21 @@ mod tests {
         let (message, excerpt) = relevant(&lines);
         assert_eq!(message, "a.c:1:2: error: no");
         assert_eq!(excerpt, lines[1..]);
+    }
+
+    #[test]
+    fn what_cmake_misses_is_the_message() {
+        let lines = [
+            "-- Detecting C compile features",
+            "CMake Error at FindPackageHandleStandardArgs.cmake:230 (message):",
+            "  Could NOT find ZLIB (missing: ZLIB_LIBRARY ZLIB_INCLUDE_DIR)",
+            "Call Stack (most recent call first):",
+            "See also \"CMakeOutput.log\".",
+        ];
+        assert_eq!(
+            relevant(&lines).0,
+            "Could NOT find ZLIB (missing: ZLIB_LIBRARY ZLIB_INCLUDE_DIR)"
+        );
     }
 
     #[test]

@@ -91,28 +91,12 @@ impl<'a> Analysed<'a> {
     fn facts(&self, stmts: &[StmtId]) -> Vec<Fact> {
         let mut facts = Vec::new();
         for &stmt in stmts {
-            facts.push(Fact::Run(stmt));
-            match self.program.stmt(stmt).op {
-                // Another jump may let other blocks run, or the same ones in another order.
-                Op::Jump => facts.extend(self.blocks_after(stmt)),
-                Op::Alloca(_) => facts.extend(self.variable(stmt)),
-                _ => {}
+            facts.extend(self.dependence.changed(stmt));
+            if let Op::Alloca(_) = self.program.stmt(stmt).op {
+                facts.extend(self.variable(stmt));
             }
         }
         facts
-    }
-
-    fn blocks_after(&self, stmt: StmtId) -> Vec<Fact> {
-        let mut seen = std::collections::BTreeSet::new();
-        let mut work = vec![self.program.stmt(stmt).block];
-        while let Some(block) = work.pop() {
-            for &next in &self.program.block(block).successors {
-                if seen.insert(next) {
-                    work.push(next);
-                }
-            }
-        }
-        seen.into_iter().map(Fact::Block).collect()
     }
 
     /// All that a variable is used for.

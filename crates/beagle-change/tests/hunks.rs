@@ -16,7 +16,10 @@ fn check(old: &str, new: &str, expected: &[&[&str]]) {
         let part = |sign: &str, file: &str, lines: &std::ops::Range<u32>| {
             (!lines.is_empty()).then(|| format!("{sign}{file}:{}", lines.start))
         };
-        let parts = [part("-", &hunk.old_file, old), part("+", &hunk.new_file, new)];
+        let parts = [
+            part("-", &hunk.old_file, old),
+            part("+", &hunk.new_file, new),
+        ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
     };
     let found: Vec<Vec<String>> = comparison

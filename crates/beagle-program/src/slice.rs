@@ -5,6 +5,8 @@
 //! its argument is known from a summary of the callee. Dependence through memory may lead anywhere,
 //! so behind it everything is allowed again.
 
+use rustc_hash::FxHashSet;
+
 use crate::dependence::{Crossing, Dependence, Fact};
 use crate::model::*;
 
@@ -100,7 +102,7 @@ impl Dependence<'_> {
     /// The facts with which a slice from a changed statement starts: what may be different if the
     /// statement were another one, or not there.
     pub fn changed(&self, stmt: StmtId) -> Vec<Fact> {
-        let mut facts = vec![Fact::Stmt(stmt)];
+        let mut facts = vec![Fact::Run(stmt)];
         let data = self.program.stmt(stmt);
         if data.op == Op::Jump {
             // Other blocks may run, or the same ones in another order.
@@ -117,16 +119,12 @@ impl Dependence<'_> {
         facts
     }
 
-    fn blocks_after(&self, block: BlockId) -> Vec<BlockId> {
-        let mut found = Vec::new();
+    fn blocks_after(&self, block: BlockId) -> FxHashSet<BlockId> {
+        let mut found = FxHashSet::default();
         let mut work = vec![block];
         while let Some(block) = work.pop() {
-            for &next in &self.program.block(block).successors {
-                if !found.contains(&next) {
-                    found.push(next);
-                    work.push(next);
-                }
-            }
+            let successors = self.program.block(block).successors.iter();
+            work.extend(successors.filter(|&&next| found.insert(next)));
         }
         found
     }

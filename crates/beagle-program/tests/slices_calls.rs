@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::slices::{check_backward, check_forward, check_forward_holds};
+use support::slices::{check_backward, check_changed_holds, check_forward, check_forward_holds};
 
 #[test]
 fn an_argument_reaches_the_result_of_its_own_call_only() {
@@ -327,5 +327,52 @@ fn old_style_calls_pass_their_arguments() {
             return twice(x); // in
         }
         int twice(v) int v; { return 2 * v; } // in",
+    );
+}
+
+#[test]
+fn a_changed_call_changes_all_that_the_callee_does() {
+    check_changed_holds(
+        "int puts(const char *);
+        void show(void) { puts(\"shown\"); } // in
+        int main(int argc, char **argv) {
+            show(); /*from*/
+            puts(\"after\"); // not in
+            return 0; // not in
+        }",
+    );
+}
+
+#[test]
+fn a_changed_exit_changes_what_runs_instead() {
+    check_changed_holds(
+        "int puts(const char *); void exit(int);
+        void die(void) { puts(\"dead\"); exit(1); } // in
+        int main(int argc, char **argv) {
+            puts(\"before\"); // not in
+            if (argc > 1)
+                die(); /*from*/
+            puts(\"after\"); // in
+            return 0; // in
+        }",
+    );
+}
+
+#[test]
+fn a_changed_jump_changes_what_runs_after_it() {
+    check_changed_holds(
+        "int puts(const char *);
+        int main(int argc, char **argv) {
+            puts(\"before\"); // not in
+            switch (argc) {
+            case 1:
+                puts(\"one\"); // not in
+                break; /*from*/
+            case 2:
+                puts(\"two\");
+            }
+            puts(\"after\"); // in
+            return 0; // in
+        }",
     );
 }

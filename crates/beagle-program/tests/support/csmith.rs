@@ -31,7 +31,10 @@ pub fn text(seed: u32) -> String {
     if seed.is_multiple_of(3) {
         command.arg("--float");
     }
-    let output = command.output().expect("csmith is installed");
+    // It leaves a file where it runs.
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let output = command.current_dir(dir.path()).output();
+    let output = output.expect("csmith is installed");
     assert!(output.status.success(), "csmith --seed {seed}");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let text = text.replace("#include \"csmith.h\"", HEADER);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use beagle_program::{Dependence, Fact, Slice};
+use beagle_program::{Dependence, Fact, Slice, StmtId};
 
 use super::{Case, lift};
 
@@ -40,9 +40,21 @@ fn check(text: &str, slice: impl Fn(&Dependence, &[Fact]) -> Slice) {
 /// those that end in `// not in`; the others are left open.
 #[track_caller]
 pub fn check_forward_holds(text: &str) {
+    check_holds(text, |_, stmt| vec![Fact::Stmt(stmt)]);
+}
+
+/// Like [`check_forward_holds`], for what may be different if the marked line were another one.
+#[track_caller]
+pub fn check_changed_holds(text: &str) {
+    check_holds(text, |dependence, stmt| dependence.changed(stmt));
+}
+
+#[track_caller]
+fn check_holds(text: &str, facts: impl Fn(&Dependence, StmtId) -> Vec<Fact>) {
     let case = lift(text);
     let dependence = Dependence::of(&case.program);
-    let from: Vec<_> = case.marked("from").into_iter().map(Fact::Stmt).collect();
+    let marked = case.marked("from").into_iter();
+    let from: Vec<_> = marked.flat_map(|stmt| facts(&dependence, stmt)).collect();
     let found = lines(&case, &dependence.forward(&from));
     let missing = &case.lines_with("// in") - &found;
     let wrong = &case.lines_with("// not in") & &found;
