@@ -266,7 +266,7 @@ fn a_configuration_that_cannot_be_used() {
 
 #[test]
 fn bitcode_of_another_llvm() {
-    // The Rust compiler brings a newer LLVM of its own.
+    // The Rust compiler brings a newer LLVM of its own, whichever that is.
     let scratch = Scratch::with(&[("d/main.c", MAIN), ("x.rs", "")]);
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let mut command = scratch.command(rustc);
@@ -282,7 +282,7 @@ fn bitcode_of_another_llvm() {
         .fails(3);
     let version = |text: &str| {
         let at = text.find("LLVM2").unwrap();
-        let length = text[at..].find(['-', ',']).unwrap();
+        let length = text[at..].find(',').unwrap();
         text.replace(&text[at..at + length], "[LLVM]")
     };
     assert_snapshot!(version(&ran.to_string()));
