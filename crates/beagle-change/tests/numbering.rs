@@ -9,18 +9,11 @@ use std::process::ExitCode;
 use beagle_change::{Comparison, Numbering, Subject};
 use beagle_program::{BlockId, FunctionId, Op, Program, StmtId};
 use beagle_subjects::Pair;
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 use support::{build, comparison, subjects};
 
 fn main() -> ExitCode {
-    let mut trials = Vec::new();
-    for subject in subjects::all() {
-        for pair in subject.pairs {
-            let name = format!("{}/{}", subject.name, pair.name);
-            trials.push(Trial::test(name, move || check(&pair)));
-        }
-    }
-    subjects::run(trials)
+    subjects::run_on_pairs(check)
 }
 
 fn check(pair: &Pair) -> Result<(), Failed> {

@@ -6,18 +6,11 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use beagle_subjects::Pair;
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 use support::{build, changed_names, comparison, shown, subjects};
 
 fn main() -> ExitCode {
-    let mut trials = Vec::new();
-    for subject in subjects::all() {
-        for pair in subject.pairs {
-            let name = format!("{}/{}", subject.name, pair.name);
-            trials.push(Trial::test(name, move || check(&pair)));
-        }
-    }
-    subjects::run(trials)
+    subjects::run_on_pairs(check)
 }
 
 fn check(pair: &Pair) -> Result<(), Failed> {

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use beagle_subjects::{Source, Subject, Version};
-use libtest_mimic::{Arguments, Trial};
+use beagle_subjects::{Pair, Source, Subject, Version};
+use libtest_mimic::{Arguments, Failed, Trial};
 
 use super::Texts;
 
@@ -48,4 +48,16 @@ pub fn run(trials: Vec<Trial>) -> ExitCode {
     // The compiler is most of the work, and a test waits for it.
     arguments.test_threads = arguments.test_threads.or(Some(2));
     libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Runs a check on every pair of every subject, as a test each.
+pub fn run_on_pairs(check: fn(&Pair) -> Result<(), Failed>) -> ExitCode {
+    let mut trials = Vec::new();
+    for subject in all() {
+        for pair in subject.pairs {
+            let name = format!("{}/{}", subject.name, pair.name);
+            trials.push(Trial::test(name, move || check(&pair)));
+        }
+    }
+    run(trials)
 }
