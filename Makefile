@@ -4,7 +4,7 @@
 CARGO ?= cargo
 EXAMPLE = subjects/bitpack
 
-.PHONY: all setup build demo test lint bench-changes clean
+.PHONY: all setup build demo test lint bench-changes bench-executor clean
 
 all: build
 
@@ -30,6 +30,10 @@ lint: setup
 # Two releases of the sqlite3 amalgamation, over 200,000 lines each: time and memory by phase.
 bench-changes: build
 	scripts/bench-changes
+
+# What tracing costs against native runs, in ratios.
+bench-executor: setup
+	$(CARGO) bench -p beagle --bench executor
 
 clean:
 	$(CARGO) clean

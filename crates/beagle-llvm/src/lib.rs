@@ -1,19 +1,28 @@
-//! A safe, read-only view of LLVM 19 modules.
+//! A safe view of LLVM 19 modules, and a safe way to change them.
 //!
 //! This is the only crate that calls LLVM. It knows nothing of programs, versions or changes: it
 //! loads bitcode and lets the caller walk over functions, blocks, instructions, constants, types
 //! and debug metadata. Handles borrow from their [`Module`], so none can outlive it, and every
 //! accessor first checks that the handle is of the kind that LLVM's C API silently requires.
 //!
-//! Start at [`Module::load`].
+//! Start at [`Module::load`]; to change a module, go on with [`Module::edit`], and to make code of
+//! it, with [`Module::run_passes`] and [`Module::emit_object`].
 
+mod builder;
+mod edit;
+mod inspect;
 mod metadata;
 mod module;
+mod transform;
 mod types;
 mod value;
 
+pub use builder::{Binary, Builder, Cast};
+pub use edit::{AttributeKinds, Editor, Visibility};
+pub use inspect::{AttributeAt, FloatPredicate};
 pub use metadata::{Location, Metadata, Tag};
 pub use module::{Context, LoadError, Module};
+pub use transform::{Effort, Machine, TransformError};
 pub use types::{FloatKind, Type, TypeKind};
 pub use value::{
     Block, Constant, Function, Global, Instruction, IntPredicate, Linkage, Opcode, Value, ValueKind,

@@ -86,8 +86,8 @@ extern "C" fn collect(info: LLVMDiagnosticInfoRef, sink: *mut c_void) {
 
 /// A loaded module.
 pub struct Module<'c> {
-    raw: LLVMModuleRef,
-    context: PhantomData<&'c Context>,
+    pub(crate) raw: LLVMModuleRef,
+    pub(crate) context: PhantomData<&'c Context>,
 }
 
 impl<'c> Module<'c> {

@@ -13,7 +13,7 @@ use crate::Module;
 /// A type of a module.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Type<'m> {
-    raw: LLVMTypeRef,
+    pub(crate) raw: LLVMTypeRef,
     module: PhantomData<&'m ()>,
 }
 

@@ -23,20 +23,20 @@ pub struct Value<'m> {
 
 /// A value known to be a function.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Function<'m>(Value<'m>);
+pub struct Function<'m>(pub(crate) Value<'m>);
 
 /// A value known to be a global variable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Global<'m>(Value<'m>);
+pub struct Global<'m>(pub(crate) Value<'m>);
 
 /// A value known to be an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Instruction<'m>(Value<'m>);
+pub struct Instruction<'m>(pub(crate) Value<'m>);
 
 /// A basic block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Block<'m> {
-    raw: LLVMBasicBlockRef,
+    pub(crate) raw: LLVMBasicBlockRef,
     module: PhantomData<&'m ()>,
 }
 
@@ -289,8 +289,8 @@ impl<'m> Value<'m> {
     }
 }
 
-/// Whether a function (or call) carries an attribute that has no argument, such as `noreturn`.
-fn attribute_kind(name: &str) -> u32 {
+/// LLVM's number of an attribute such as `noreturn`.
+pub(crate) fn attribute_kind(name: &str) -> u32 {
     // SAFETY: the text is passed with its length.
     unsafe { LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) }
 }
@@ -428,7 +428,7 @@ impl<'m> Global<'m> {
 }
 
 impl<'m> Block<'m> {
-    fn wrap(raw: LLVMBasicBlockRef) -> Option<Self> {
+    pub(crate) fn wrap(raw: LLVMBasicBlockRef) -> Option<Self> {
         (!raw.is_null()).then_some(Self {
             raw,
             module: PhantomData,
@@ -464,7 +464,7 @@ impl<'m> Instruction<'m> {
         self.0.operands()
     }
 
-    fn is_call(self) -> bool {
+    pub(crate) fn is_call(self) -> bool {
         use Opcode::*;
         matches!(self.opcode(), LLVMCall | LLVMInvoke | LLVMCallBr)
     }

@@ -7,3 +7,5 @@
 pub mod changes;
 mod changes_text;
 mod fit;
+pub mod trace;
+mod trace_text;

@@ -44,12 +44,31 @@ Exit status:
   2  usage or configuration is wrong
   3  a version could not be built";
 
+const TRACE_AFTER_HELP: &str = "\
+Examples:
+  beagle trace sum.c -- 12 30             the arguments are the input
+  beagle trace wc.c -- -l notes.txt       arguments that name files make these input, too
+  beagle trace parse.c --stdin data.json  so does standard input
+  beagle trace . --check -- --version     the project around you, checked against itself
+
+The program runs in an empty directory of its own, with nothing but the input; your files stay as
+they are. Time, process numbers and random sources are the same in every run.
+
+Exit status:
+  0  the run was recorded
+  1  --check found something wrong
+  2  usage or configuration is wrong
+  3  the program could not be built or started";
+
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Show what changed in meaning between two versions
     #[command(after_help = CHANGES_AFTER_HELP)]
     Changes(ChangesOptions),
+    /// Run a program once and show every decision that depends on its input
+    #[command(after_help = TRACE_AFTER_HELP)]
+    Trace(TraceOptions),
     /// Check that everything Beagle needs is installed
     Doctor,
     /// Stand in for the C compiler in a build: CC="beagle cc"
@@ -83,7 +102,58 @@ pub struct ChangesOptions {
     pub timings: bool,
 }
 
-/// The two versions. What is not given is looked up in `beagle.toml`.
+/// `beagle trace`
+#[derive(Debug, Args)]
+pub struct TraceOptions {
+    /// The program: a .c file, a directory or a git revision
+    pub version: String,
+
+    /// How to build it
+    #[command(flatten)]
+    pub build: BuildOptions,
+
+    /// Standard input is the content of this file; without it, empty
+    #[arg(long, value_name = "FILE")]
+    pub stdin: Option<PathBuf>,
+
+    /// This file is input, by the path given (from here; not absolute)
+    #[arg(long, value_name = "PATH")]
+    pub file: Vec<PathBuf>,
+
+    /// This environment variable is input
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub env: Vec<String>,
+
+    /// Compute everything again from the input and compare with what happened
+    #[arg(long)]
+    pub check: bool,
+
+    /// Show decisions that do not depend on the input, too, and reads and checks
+    #[arg(long)]
+    pub all: bool,
+
+    /// Show at most so many steps; 0 for all
+    #[arg(long, value_name = "STEPS", default_value_t = 200)]
+    pub limit: usize,
+
+    /// Stop the program after so many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    pub time: u64,
+
+    /// Text for people or JSON for machines
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+
+    /// Print the time and memory of each phase to standard error
+    #[arg(long)]
+    pub timings: bool,
+
+    /// Arguments for the program
+    #[arg(last = true)]
+    pub arguments: Vec<OsString>,
+}
+
+/// The two versions.
 #[derive(Debug, Args)]
 pub struct PairOptions {
     /// The old version: a git revision, a directory or a .c file
@@ -92,6 +162,14 @@ pub struct PairOptions {
     /// The new version: likewise; `.` in a repository is its working tree
     pub new: String,
 
+    /// How to build them
+    #[command(flatten)]
+    pub build: BuildOptions,
+}
+
+/// How a version is built. What is not given is looked up in `beagle.toml`.
+#[derive(Debug, Args)]
+pub struct BuildOptions {
     /// Shell command that builds a version, run in its directory with $CC set
     #[arg(long, value_name = "COMMAND")]
     pub build: Option<String>,

@@ -25,6 +25,8 @@ pub enum Failure {
         /// What to do about it.
         hint: String,
     },
+    /// A program could not be instrumented or run.
+    Run(String),
     /// The output could not be written.
     Output(io::Error),
 }
@@ -38,11 +40,16 @@ impl Failure {
         }
     }
 
+    /// A program that could not be instrumented or run.
+    pub fn run(error: impl fmt::Display) -> Self {
+        Failure::Run(error.to_string())
+    }
+
     /// 2 for what the user wrote, 3 for a version that cannot be built.
     pub fn exit_code(&self) -> i32 {
         match self {
             Failure::Build(error) => error.exit_code(),
-            Failure::Load { .. } => 3,
+            Failure::Load { .. } | Failure::Run(_) => 3,
             Failure::Usage { .. } => 2,
             // As if killed by the closed pipe.
             Failure::Output(error) if error.kind() == ErrorKind::BrokenPipe => 141,
@@ -61,6 +68,7 @@ impl Failure {
             Failure::Build(error) => build_hint(error),
             Failure::Load { .. } => "build all parts with `beagle cc`, which uses clang 19".into(),
             Failure::Usage { hint, .. } => hint.clone(),
+            Failure::Run(_) => "`beagle doctor` checks that nothing is missing".into(),
             Failure::Output(_) => "is there room where the output goes?".into(),
         }
     }
@@ -130,6 +138,7 @@ impl fmt::Display for Failure {
             Failure::Build(error) => error.fmt(f),
             Failure::Load { label, error } => write!(f, "{label}: {error}"),
             Failure::Usage { cause, .. } => f.write_str(cause),
+            Failure::Run(cause) => f.write_str(cause),
             Failure::Output(error) => write!(f, "cannot write the output: {error}"),
         }
     }

@@ -6,6 +6,7 @@ mod doctor;
 mod failure;
 mod output;
 mod timings;
+mod trace;
 mod usage;
 mod versions;
 
@@ -54,6 +55,7 @@ fn run(arguments: &Arguments) -> Result<i32, Failure> {
     arguments.color.write_global();
     match &arguments.command {
         Command::Changes(options) => changes::run(options, arguments.quiet),
+        Command::Trace(options) => trace::run(options, arguments.quiet),
         Command::Doctor => doctor::run(),
         // Here with options of Beagle's own in front, which mean nothing to a compiler.
         Command::Cc { arguments } => Ok(compiler::run(Kind::C, arguments)),

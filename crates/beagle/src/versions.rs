@@ -1,6 +1,6 @@
 //! From what the user wrote to two programs: configuration, builds, lifting.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use anstyle::{AnsiColor, Style};
@@ -8,7 +8,7 @@ use beagle_build::{BuildError, Built, Cache, Config, Progress, VersionSpec, buil
 use beagle_change::SourceTree;
 use beagle_program::Program;
 
-use crate::arguments::PairOptions;
+use crate::arguments::{BuildOptions, PairOptions};
 use crate::failure::Failure;
 use crate::output::tell;
 use crate::timings::Timings;
@@ -29,19 +29,11 @@ pub fn load(
     quiet: bool,
     timings: &mut Timings,
 ) -> Result<(Version, Version), Failure> {
-    let here = std::env::current_dir().map_err(|error| {
-        Failure::usage(
-            format!("cannot tell the current directory: {error}"),
-            "does it still exist?",
-        )
-    })?;
+    let here = here()?;
     let old = VersionSpec::parse(&options.old, &here)?;
     let new = VersionSpec::parse(&options.new, &here)?;
-    let config = configuration(options, &here, [&new, &old])?;
-    let cache = Cache::open().map_err(|error| {
-        let hint = "set BEAGLE_CACHE to a directory that can be written to";
-        Failure::usage(error.to_string(), hint)
-    })?;
+    let config = configuration(&options.build, &here, &[&new, &old])?;
+    let cache = cache()?;
     let built = both(
         || build(&old, &config, &cache, &mut |step| progress(&step, quiet)),
         || build(&new, &config, &cache, &mut |step| progress(&step, quiet)),
@@ -63,6 +55,45 @@ pub fn load(
             program: new_program,
         },
     ))
+}
+
+/// Finds, builds and lifts one version.
+pub fn load_one(
+    version: &str,
+    options: &BuildOptions,
+    quiet: bool,
+    timings: &mut Timings,
+) -> Result<Version, Failure> {
+    let here = here()?;
+    let spec = VersionSpec::parse(version, &here)?;
+    let config = configuration(options, &here, &[&spec])?;
+    let built = build(&spec, &config, &cache()?, &mut |step| {
+        progress(&step, quiet);
+    })?;
+    timings.end("build");
+    let program = lift(&built)?;
+    timings.end("lift");
+    Ok(Version {
+        sources: sources(&spec, &built),
+        built,
+        program,
+    })
+}
+
+fn here() -> Result<PathBuf, Failure> {
+    std::env::current_dir().map_err(|error| {
+        Failure::usage(
+            format!("cannot tell the current directory: {error}"),
+            "does it still exist?",
+        )
+    })
+}
+
+fn cache() -> Result<Cache, Failure> {
+    Cache::open().map_err(|error| {
+        let hint = "set BEAGLE_CACHE to a directory that can be written to";
+        Failure::usage(error.to_string(), hint)
+    })
 }
 
 /// Runs two things at the same time.
@@ -94,11 +125,11 @@ fn sources(spec: &VersionSpec, built: &Built) -> SourceTree {
 /// The first `beagle.toml` found, with the command line on top of it. It is looked for where the
 /// user is, then in the repository or directory that is compared, new before old.
 fn configuration(
-    options: &PairOptions,
+    options: &BuildOptions,
     here: &Path,
-    versions: [&VersionSpec; 2],
+    versions: &[&VersionSpec],
 ) -> Result<Config, Failure> {
-    let homes = versions.into_iter().filter_map(|version| match version {
+    let homes = versions.iter().filter_map(|version| match version {
         VersionSpec::Revision { repo, .. } | VersionSpec::WorkTree { repo } => Some(&**repo),
         VersionSpec::Dir { path, .. } => Some(&**path),
         VersionSpec::File { .. } => None,

@@ -13,20 +13,30 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("beagle-subjects", &[]),
     ("beagle-program", &["beagle-llvm"]),
     ("beagle-change", &["beagle-program"]),
-    ("beagle-report", &["beagle-change", "beagle-program"]),
+    ("beagle-trace", &[]),
+    ("beagle-runtime", &["beagle-trace"]),
+    ("beagle-instrument", &["beagle-llvm", "beagle-trace"]),
+    ("beagle-executor", &["beagle-trace"]),
+    (
+        "beagle-report",
+        &["beagle-change", "beagle-program", "beagle-trace"],
+    ),
     (
         "beagle",
         &[
             "beagle-build",
             "beagle-change",
+            "beagle-executor",
+            "beagle-instrument",
             "beagle-program",
             "beagle-report",
+            "beagle-trace",
         ],
     ),
 ];
 
 /// The crates that may hold unsafe code, which is their reason to exist.
-const UNSAFE: &[&str] = &["beagle-llvm"];
+const UNSAFE: &[&str] = &["beagle-llvm", "beagle-runtime", "beagle-trace"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -120,4 +130,90 @@ fn every_makefile_target_that_the_readme_names_exists() {
         assert!(readme.contains(&format!("make {target}")));
         assert!(makefile.contains(&format!("\n{target}:")), "{target}");
     }
+}
+
+/// The kinds of libc functions, as users read of them.
+const CLASSES: &[(&str, &str)] = &[
+    ("expression", "The result is one expression over the input."),
+    (
+        "memory",
+        "Memory is moved, made or given back; what depends on the input goes with it.",
+    ),
+    (
+        "model",
+        "Written in C and instrumented like the program: its decisions are recorded.",
+    ),
+    ("input", "What is read is input."),
+    (
+        "output",
+        "What is written is recorded, with the expressions of what depends on the input.",
+    ),
+    ("pinned", "The same in every traced run."),
+    ("process", "Processes, signals and the end of the program."),
+    (
+        "plain",
+        "Called as it is; nothing that depends on the input goes in or out, or it goes along in memory.",
+    ),
+];
+
+/// The table of libc functions for users, made from the one that the instrumentation reads.
+fn libc_table() -> String {
+    use std::fmt::Write;
+    let table = root().join("crates/beagle-runtime/functions.txt");
+    let table = std::fs::read_to_string(table).unwrap();
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.splitn(4, '|').map(str::trim).collect())
+        .collect();
+    let mut text = String::from(
+        "# libc functions in traced programs\n\n\
+         Made from `crates/beagle-runtime/functions.txt` (`UPDATE_DOCS=1 cargo test -p beagle --test tidy`).\n\
+         A function that is not listed, and that the program does not define itself, runs as it is; if a value\n\
+         or memory that depends on the input goes into it, that is counted as not followed.\n",
+    );
+    for (class, words) in CLASSES {
+        let of_class = rows.iter().filter(|row| row[2] == *class);
+        write!(text, "\n## {class}\n\n{words}\n\n").unwrap();
+        if *class == "plain" {
+            let names: Vec<_> = of_class.map(|row| format!("`{}`", row[0])).collect();
+            writeln!(text, "{}", names.join(", ")).unwrap();
+            continue;
+        }
+        text.push_str("| function | what is followed |\n| --- | --- |\n");
+        for row in of_class {
+            writeln!(text, "| `{}` | {} |", row[0], row[3]).unwrap();
+        }
+    }
+    text
+}
+
+#[test]
+fn every_libc_function_has_a_class_and_a_replacement() {
+    let table = root().join("crates/beagle-runtime/functions.txt");
+    let table = std::fs::read_to_string(table).unwrap();
+    let mut names = Vec::new();
+    for line in table.lines() {
+        let row: Vec<&str> = line.splitn(4, '|').map(str::trim).collect();
+        assert_eq!(row.len(), 4, "{line}");
+        assert!(CLASSES.iter().any(|(class, _)| *class == row[2]), "{line}");
+        assert_eq!(row[1] == "-", row[2] == "plain", "{line}");
+        names.push(row[0]);
+    }
+    let mut sorted = names.clone();
+    sorted.sort_unstable();
+    sorted.dedup();
+    assert_eq!(names, sorted, "by name, each once");
+}
+
+#[test]
+fn the_table_of_libc_functions_is_up_to_date() {
+    let path = root().join("docs/libc.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, libc_table()).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        found == libc_table(),
+        "docs/libc.md differs from functions.txt; set UPDATE_DOCS=1 to write it again"
+    );
 }

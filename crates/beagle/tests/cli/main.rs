@@ -20,4 +20,5 @@ mod options;
 mod pairs;
 mod size;
 mod support;
+mod trace;
 mod untouched;

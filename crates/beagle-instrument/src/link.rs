@@ -1,0 +1,67 @@
+//! Makes an executable from the object file and the runtime.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::{Error, Link, assets};
+
+/// Links the object. The user's arguments come after it, and their definitions of what the object
+/// defines too do not count, as `beagle_build` promises them.
+pub fn executable(
+    object: &Path,
+    link: &Link,
+    cxx: bool,
+    scratch: &Path,
+    output: &Path,
+) -> Result<(), Error> {
+    let runtime = scratch.join("libbeagle_runtime.a");
+    std::fs::write(&runtime, assets::RUNTIME).map_err(|cause| Error::File {
+        what: "write",
+        path: runtime.clone(),
+        cause,
+    })?;
+    let driver = driver(if cxx { "clang++" } else { "clang" });
+    let mut command = Command::new(&driver);
+    command
+        .arg("-Wl,--allow-multiple-definition")
+        .arg(object)
+        .arg(&runtime)
+        .args(link.args.iter().filter(|arg| !is_for_others(arg)))
+        // What the runtime itself needs, and a program's own options may leave out.
+        .args(["-lm", "-ldl", "-lpthread"])
+        .arg("-o")
+        .arg(output)
+        .current_dir(link.dir)
+        .stdin(Stdio::null());
+    let result = command.output().map_err(|cause| Error::File {
+        what: "run",
+        path: driver,
+        cause,
+    })?;
+    if !result.status.success() {
+        return Err(Error::Link {
+            log: String::from_utf8_lossy(&result.stderr).into_owned(),
+            command: format!("{command:?}"),
+        });
+    }
+    Ok(())
+}
+
+/// Options that make another program of it: sanitizers and profiles bring runtimes that would follow
+/// the program too, and the object has no code for them.
+fn is_for_others(arg: &str) -> bool {
+    arg.starts_with("-fsanitize")
+        || arg.starts_with("-fprofile")
+        || arg.starts_with("-fcoverage")
+        || arg.starts_with("-flto")
+        || matches!(arg, "--coverage" | "-pg" | "-s" | "-Wl,-s" | "-no-pie")
+}
+
+fn driver(name: &str) -> PathBuf {
+    let own = PathBuf::from(format!("/usr/lib/llvm-19/bin/{name}"));
+    if own.exists() {
+        own
+    } else {
+        PathBuf::from(format!("{name}-19"))
+    }
+}
