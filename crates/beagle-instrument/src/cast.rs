@@ -5,7 +5,7 @@ use beagle_trace::layout::Loss;
 use beagle_trace::op::Op;
 
 use crate::emit::Term;
-use crate::function::Pass;
+use crate::function::{Pass, only_user};
 use crate::leaves::{leaves, width};
 
 impl<'e, 'm> Pass<'e, 'm> {
@@ -102,6 +102,10 @@ impl<'e, 'm> Pass<'e, 'm> {
         let Some(source) = instruction.stepped_type() else {
             return;
         };
+        if indices.iter().all(|&index| self.is_concrete(index)) && is_for_access(instruction) {
+            self.fields.insert(instruction.value(), base);
+            return;
+        }
         let (constant, steps) = self.steps(source, indices);
         // What does not depend on the input goes first: one addition covers it all.
         let (moving, fixed): (Vec<_>, Vec<_>) = steps
@@ -188,4 +192,13 @@ impl<'e, 'm> Pass<'e, 'm> {
         }
         (constant, steps)
     }
+}
+
+/// Whether an address is only that of one load or store.
+fn is_for_access(address: Instruction<'_>) -> bool {
+    only_user(address).is_some_and(|user| match user.opcode() {
+        Opcode::LLVMLoad => true,
+        Opcode::LLVMStore => user.operand(0) != Some(address.value()),
+        _ => false,
+    })
 }

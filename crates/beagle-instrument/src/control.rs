@@ -26,7 +26,15 @@ impl<'e, 'm> Pass<'e, 'm> {
         let emit = &self.emit;
         emit.builder.before(branch);
         let taken = emit.builder.cast(Cast::ZExt, condition, emit.word);
-        let arguments = [emit.site(), taken, self.shadow(condition)];
+        let site = emit.site();
+        if let Some(&(what, a, b)) = self.decisions.get(&condition) {
+            let (x, y) = (emit.as_long(a.value), emit.as_long(b.value));
+            let what = emit.word(what);
+            let arguments = [site, taken, what, a.shadow, b.shadow, x, y];
+            emit.call(emit.helpers().bgi_decide, &arguments);
+            return;
+        }
+        let arguments = [site, taken, self.shadow(condition)];
         emit.call(emit.helpers().bg_branch, &arguments);
     }
 

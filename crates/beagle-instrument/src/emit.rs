@@ -419,7 +419,7 @@ impl<'e, 'm> Emit<'e, 'm> {
 
     /// Sets a slot that holds a pointer.
     pub fn put_pointer(&self, offset: u64, value: Value<'m>) {
-        debug_assert!(offset < slot::ARGUMENTS || offset >= slot::BYVAL);
+        debug_assert!(!(slot::ARGUMENTS..slot::BYVAL).contains(&offset));
         self.builder.store(value, self.slot(offset), 8);
     }
 }

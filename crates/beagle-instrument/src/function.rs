@@ -24,6 +24,12 @@ pub struct Pass<'e, 'm> {
     pub known: Known,
     /// Shadows of the scalars of each value; values that are not here have none but zeros.
     shadows: FxHashMap<Value<'m>, Vec<Value<'m>>>,
+    /// Comparisons that only the branch after them looks at: operator with width and predicate, and
+    /// operands. The branch makes the expression.
+    pub decisions: FxHashMap<Value<'m>, (u32, Term<'m>, Term<'m>)>,
+    /// Addresses with a fixed distance to their base that only one load or store looks at: the base.
+    /// The access makes the expression.
+    pub fields: FxHashMap<Value<'m>, Value<'m>>,
     /// Local variables that are made known to the runtime, to be taken back at the end.
     pub objects: Vec<Value<'m>>,
     /// Memory that holds the address of a local variable of variable size.
@@ -61,6 +67,8 @@ pub fn instrument<'e, 'm>(
         this,
         known,
         shadows: FxHashMap::default(),
+        decisions: FxHashMap::default(),
+        fields: FxHashMap::default(),
         objects: Vec::new(),
         dynamic_objects: Vec::new(),
         framed,
@@ -455,6 +463,16 @@ impl<'e, 'm> Pass<'e, 'm> {
         emit.start.store(emit.editor.zero(pointer), holder, 8);
         emit.builder.store(local.value(), holder, 8);
         self.dynamic_objects.push(holder);
+    }
+}
+
+/// The one instruction that uses a value, if there is one and it stands in the same block.
+pub fn only_user<'m>(instruction: Instruction<'m>) -> Option<Instruction<'m>> {
+    match instruction.value().users()[..] {
+        [user] => user
+            .as_instruction()
+            .filter(|user| user.block() == instruction.block() && user.opcode() != Opcode::LLVMPHI),
+        _ => None,
     }
 }
 

@@ -105,6 +105,8 @@ helpers! {
     bg_exchange: V(W W);
     bgi_step: W(W W L L L W L W);
     bgi_pin: V(W W L);
+    bgi_decide: V(W W W W W L L);
+    bgi_access: W(W L P W W W);
 }
 
 fn find<'m>(

@@ -27,19 +27,21 @@ mod atomic {
 
 impl<'e, 'm> Pass<'e, 'm> {
     /// Before an access: its address may depend on the input.
-    fn access(&self, address: Value<'m>, bytes: u64, store: bool) {
+    fn access(&mut self, address: Value<'m>, bytes: u64, store: bool) {
+        let emit = &self.emit;
+        let [bytes, store] = [bytes as u32, u32::from(store)].map(|word| emit.word(word));
+        if let Some(&base) = self.fields.get(&address) {
+            let shadow = self.shadow(base);
+            let value = emit.bits(base);
+            let arguments = [shadow, value, address, bytes, emit.site(), store];
+            let shadow = emit.call(emit.helpers().bgi_access, &arguments);
+            return self.set_one(address, shadow);
+        }
         let shadow = self.shadow(address);
-        if self.emit.is_zero(shadow) {
+        if emit.is_zero(shadow) {
             return;
         }
-        let emit = &self.emit;
-        let arguments = [
-            shadow,
-            address,
-            emit.word(bytes as u32),
-            emit.site(),
-            emit.word(u32::from(store)),
-        ];
+        let arguments = [shadow, address, bytes, emit.site(), store];
         emit.call(emit.helpers().bg_address, &arguments);
     }
 

@@ -5,7 +5,7 @@ use beagle_trace::layout::Loss;
 use beagle_trace::op::Op;
 
 use crate::emit::Term;
-use crate::function::Pass;
+use crate::function::{Pass, only_user};
 use crate::leaves::{leaves, width};
 use crate::sober::KEPT;
 
@@ -187,10 +187,33 @@ impl<'e, 'm> Pass<'e, 'm> {
             LLVMIntSGT => (Op::Slt, b, a),
             LLVMIntSGE => (Op::Sle, b, a),
         };
+        if self.decides(instruction, op as u32, a, b) {
+            return;
+        }
         self.each(instruction, &[a, b], |pass, terms, result| {
             let width = pass.emit.width(terms[0]);
             pass.emit.node(op, width, (0, 0), terms, result)
         });
+    }
+
+    /// Whether a comparison is left to the branch after it, with which it needs only one test.
+    fn decides(
+        &mut self,
+        instruction: Instruction<'m>,
+        what: u32,
+        a: Value<'m>,
+        b: Value<'m>,
+    ) -> bool {
+        let Some(bits @ 1..=64) = width(a.ty()) else {
+            return false;
+        };
+        let branches = only_user(instruction).is_some_and(|user| user.opcode() == Opcode::LLVMBr);
+        if !branches || (self.is_concrete(a) && self.is_concrete(b)) {
+            return false;
+        }
+        let decision = (what | bits << 8, self.term(a), self.term(b));
+        self.decisions.insert(instruction.value(), decision);
+        true
     }
 
     /// Comparison of floating-point numbers.
@@ -203,6 +226,14 @@ impl<'e, 'm> Pass<'e, 'm> {
         ) else {
             return;
         };
+        if self.decides(
+            instruction,
+            Op::FCmp as u32 | (predicate as u32) << 24,
+            a,
+            b,
+        ) {
+            return;
+        }
         self.each(instruction, &[a, b], |pass, terms, result| {
             let width = pass.emit.width(terms[0]);
             pass.emit

@@ -86,6 +86,11 @@ fn sober<'m>(
 ) {
     use Opcode::*;
     editor.strip_remarks(instruction, &[SITE, "srcloc"]);
+    if let Some(strict) = strict(editor, instruction) {
+        editor.replace_uses(instruction.value(), strict);
+        editor.discard(instruction);
+        return;
+    }
     match instruction.opcode() {
         LLVMCall | LLVMInvoke | LLVMCallBr => {
             let intrinsic = instruction
@@ -121,13 +126,22 @@ fn sober<'m>(
                 editor.set_volatile(instruction);
             }
         }
-        LLVMSDiv | LLVMUDiv | LLVMSRem | LLVMURem => {
-            if !instruction.value().users().is_empty() {
-                editor.set_number(instruction, KEPT, 1);
-            }
+        LLVMSDiv | LLVMUDiv | LLVMSRem | LLVMURem if !instruction.value().users().is_empty() => {
+            editor.set_number(instruction, KEPT, 1);
         }
         _ => {}
     }
+}
+
+/// The operation as the standard says it, if it was compiled with `-ffast-math`.
+fn strict<'m>(editor: &Editor<'m>, instruction: Instruction<'m>) -> Option<Value<'m>> {
+    let builder = editor.builder();
+    builder.before(instruction);
+    let strict = builder.strict(instruction)?;
+    if let (Some(made), Some(site)) = (strict.as_instruction(), editor.number(instruction, SITE)) {
+        editor.set_number(made, SITE, site);
+    }
+    Some(strict)
 }
 
 /// `a * b + c` in two steps, as the machine does it.

@@ -340,16 +340,37 @@ impl<'e, 'm> Builder<'e, 'm> {
         unsafe { LLVMBuildRet(self.raw, value.raw) };
     }
 
-    /// The operation of an instruction with two operands, on other operands.
-    pub fn like(&self, opcode: Opcode, a: Value<'m>, b: Value<'m>) -> Value<'m> {
+    /// The same floating-point operation without promises such as that no operand is a NaN; `None` if
+    /// the instruction has none or cannot be written again. LLVM can add such promises to an
+    /// instruction but not take them away.
+    pub fn strict(&self, instruction: Instruction<'m>) -> Option<Value<'m>> {
         use Opcode::*;
         self.placed();
-        assert!(a.ty() == b.ty());
-        assert!(matches!(
-            opcode,
-            LLVMAdd | LLVMSub | LLVMMul | LLVMAnd | LLVMOr | LLVMXor | LLVMFAdd | LLVMFSub
-        ));
-        // SAFETY: the builder has a place, and the operands have one type.
-        self.made(unsafe { LLVMBuildBinOp(self.raw, opcode, a.raw, b.raw, c"".as_ptr()) })
+        let opcode = instruction.opcode();
+        let raw = instruction.0.raw;
+        // SAFETY: only operations that can carry such promises are asked for them.
+        let fast =
+            unsafe { LLVMCanValueUseFastMathFlags(raw) != 0 && LLVMGetFastMathFlags(raw) != 0 };
+        if !fast {
+            return None;
+        }
+        let operand = |index| instruction.operand(index);
+        Some(match opcode {
+            LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFDiv | LLVMFRem => {
+                let (a, b) = (operand(0)?, operand(1)?);
+                // SAFETY: the builder has a place; the operands are those of such an operation.
+                self.made(unsafe { LLVMBuildBinOp(self.raw, opcode, a.raw, b.raw, c"".as_ptr()) })
+            }
+            LLVMFNeg => {
+                let a = operand(0)?;
+                // SAFETY: the builder has a place; the operand is that of a negation.
+                self.made(unsafe { LLVMBuildFNeg(self.raw, a.raw, c"".as_ptr()) })
+            }
+            LLVMFCmp => {
+                self.compare_floats(instruction.float_predicate()?, operand(0)?, operand(1)?)
+            }
+            LLVMSelect => self.select(operand(0)?, operand(1)?, operand(2)?),
+            _ => return None,
+        })
     }
 }

@@ -445,7 +445,8 @@ impl<'m> Editor<'m> {
     }
 
     /// Takes away the promises by which an instruction has no defined result for some operands (`nsw`,
-    /// `nuw`, `exact`, `inbounds`, `nneg`, `disjoint`, fast floating point).
+    /// `nuw`, `exact`, `inbounds`, `nneg`, `disjoint`). For those of fast floating point see
+    /// [`crate::Builder::strict`].
     pub fn clear_promises(&self, instruction: Instruction<'m>) {
         use Opcode::*;
         let raw = instruction.0.raw;
@@ -465,9 +466,6 @@ impl<'m> Editor<'m> {
                 LLVMZExt | LLVMUIToFP => LLVMSetNNeg(raw, 0),
                 LLVMGetElementPtr => LLVMGEPSetNoWrapFlags(raw, 0),
                 _ => {}
-            }
-            if LLVMCanValueUseFastMathFlags(raw) != 0 {
-                LLVMSetFastMathFlags(raw, 0);
             }
         }
     }

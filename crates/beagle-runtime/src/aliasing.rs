@@ -20,7 +20,7 @@ fn ranges(text: &[u8]) -> ([(usize, usize); MAX_RANGES], usize) {
             continue;
         };
         // Not the shadows themselves, nor the shared memory, nor what only the kernel uses.
-        let ours = from >= BASE && from < OBJECTS + (1 << 40);
+        let ours = (BASE..OBJECTS + (1 << 40)).contains(&from);
         let shared = line.windows(6).any(|w| w == b"memfd:");
         if ours || shared || from > usize::MAX / 2 {
             continue;

@@ -137,7 +137,7 @@ const WINDOW: u32 = 16;
 /// Where the search for a node starts. New nodes are mostly made of the newest ones, so nodes lie in the
 /// order of their newest operand: a look-up then is near the last one, not somewhere in memory. Where it
 /// is crowded, and for what has no operands, the hash decides.
-fn first_slot(op: Op, a: u32, b: u32, c: u32, hash: u32) -> u32 {
+fn first_slot(op: Op, [a, b, c]: [u32; 3], hash: u32) -> u32 {
     if op.arity() == Arity::Leaf {
         hash
     } else {
@@ -175,7 +175,7 @@ fn intern(op: Op, width: u16, a: u32, b: u32, c: u32, value: u128) -> u32 {
     let hash = hash(op as u8, width, a, b, c, key);
     // SAFETY: the index and the nodes are mapped, slots hold numbers of nodes or 0.
     unsafe {
-        let (slot, known) = find(hash, first_slot(op, a, b, c, hash), |node| {
+        let (slot, known) = find(hash, first_slot(op, [a, b, c], hash), |node| {
             node.op == op as u8
                 && node.width == width
                 && node.a == a
@@ -250,7 +250,7 @@ unsafe fn grow() {
         let key = if op == Op::Const { node.value() } else { 0 };
         let hash = hash(node.op, node.width, node.a, node.b, node.c, key);
         // All nodes differ.
-        let (slot, _) = find(hash, first_slot(op, node.a, node.b, node.c, hash), |_| {
+        let (slot, _) = find(hash, first_slot(op, [node.a, node.b, node.c], hash), |_| {
             false
         });
         *(*state).index.add(slot as usize) = u64::from(hash) << 32 | u64::from(id);

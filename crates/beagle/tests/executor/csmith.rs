@@ -168,6 +168,7 @@ fn random_programs_behave_as_natively() {
     let first = std::env::var("CSMITH_FIRST").ok();
     let first = first.and_then(|n| n.parse().ok()).unwrap_or(1);
     let (ended, conditions) = run(first..first + count);
+    eprintln!("{ended} of {count} programs, {conditions} conditions");
     assert!(ended as u64 * 3 > count, "{ended} of {count} programs end");
     assert!(
         conditions > 0,

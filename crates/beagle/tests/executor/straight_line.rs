@@ -123,7 +123,10 @@ fn every_value_equals_its_expression() {
     let mut random = Random(7);
     let mut checks = 0;
     let mut pieces = 0;
-    for _ in 0..12 {
+    // More with STRAIGHT_LINES=60.
+    let count = std::env::var("STRAIGHT_LINES").ok();
+    let count: u32 = count.and_then(|n| n.parse().ok()).unwrap_or(12);
+    for _ in 0..count {
         let mut traced = Traced::source(&program(&mut random, 150));
         for _ in 0..6 {
             let bytes: Vec<u8> = (0..64).map(|_| random.next() as u8).collect();
@@ -133,6 +136,7 @@ fn every_value_equals_its_expression() {
             pieces += report.pieces;
         }
     }
+    eprintln!("{checks} values, {pieces} printed");
     assert!(
         checks > 20_000 && pieces > 5000,
         "{checks} values, {pieces} printed"
