@@ -130,3 +130,22 @@ fn find<'m>(
         .filter(|function| function.function_type() == wanted && !function.is_declaration())
         .ok_or_else(|| Error::Helper(name.to_owned()))
 }
+
+#[cfg(test)]
+mod tests {
+    use beagle_trace::op::Op;
+
+    #[test]
+    fn operators_have_the_same_numbers_in_c() {
+        let source = include_str!("../c/compose.c");
+        for (name, op) in [
+            ("ADD", Op::Add),
+            ("MUL", Op::Mul),
+            ("EQ", Op::Eq),
+            ("SEXT", Op::SExt),
+        ] {
+            let line = format!("{name} = {},", op as u8);
+            assert!(source.contains(&line), "{line}");
+        }
+    }
+}

@@ -147,7 +147,7 @@ SLOW static u32 *slow_log_full(void) { return bgr_log_full(); }
 
 INLINE static inline void put(u32 word) {
   u32 *c = bg_tls.cursor;
-  if (unlikely(c == bg_tls.end))
+  if (unlikely(c >= bg_tls.end))
     c = slow_log_full();
   *c = word;
   bg_tls.cursor = c + 1;
@@ -170,7 +170,7 @@ INLINE void bg_switch(u32 site, u32 chosen, u32 s) {
     slow_switch(site, chosen, s);
     return;
   }
-  // The end lies before the end of the memory by more than one event.
+  // The end lies before the end of the memory by more than one event, and may be passed by one.
   put(site << 3 | 4);
   *bg_tls.cursor++ = chosen << 1;
 }

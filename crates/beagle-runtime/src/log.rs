@@ -28,7 +28,7 @@ fn put_both(head: u32, body: &[u32], rest: &[u32]) {
     unsafe {
         let mut cursor = (*slots).cursor;
         let room = ((*slots).end as usize).saturating_sub(cursor as usize) / 4 + 60;
-        if cursor == (*slots).end || words > room {
+        if cursor >= (*slots).end || words > room {
             cursor = full();
             if words > SCRATCH_WORDS - 64 {
                 return;

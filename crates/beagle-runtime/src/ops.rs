@@ -405,7 +405,7 @@ unsafe extern "C" fn bgr_switch(site: u32, chosen: u32, s: u32) {
 unsafe fn put_concrete(word: u32) {
     let slots = slots();
     let mut cursor = (*slots).cursor;
-    if cursor == (*slots).end {
+    if cursor >= (*slots).end {
         cursor = log::full();
     }
     *cursor = word;

@@ -88,6 +88,26 @@ fn endless_loop_with_branches_fills_the_log_and_goes_on() {
     assert!(trace.words().len() <= 100_000);
 }
 
+/// Events of two words do not step over the end of the log, whatever came before them.
+#[test]
+fn switches_fill_the_log() {
+    for before in 0..3 {
+        let body = format!(
+            "for (int k = 0; k < {before}; k++) sink += k; for (unsigned i = 0; i < 200000; i++) switch (i & 3) {{ case 0: sink++; break; case 1: sink--; break; default: sink += 2; }}"
+        );
+        let mut traced = misbehaving(&body);
+        for events in [0, 1000, 1001, 1002] {
+            let limits = Limits {
+                events,
+                ..Limits::default()
+            };
+            let (done, _, report) = traced.run(&args(&["x"]), &limits);
+            assert!(report.is_ok(), "{report}");
+            assert_eq!(done.outcome, Outcome::Exit(0));
+        }
+    }
+}
+
 #[test]
 fn too_many_nodes_end_recording_not_the_program() {
     let mut traced = misbehaving(
