@@ -19,6 +19,7 @@ build: setup
 demo: build
 	target/release/beagle changes $(EXAMPLE)/base.c $(EXAMPLE)/mask-left-to-other/new.c \
 	  || test $$? -eq 1
+	target/release/beagle trace $(EXAMPLE)/base.c --check --limit 12 -- pack u3,s5 2 -7
 
 test: setup
 	$(CARGO) test --workspace
