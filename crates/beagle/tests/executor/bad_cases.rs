@@ -7,9 +7,13 @@ use beagle_trace::{Event, Limits, Stop};
 
 use crate::support::{Traced, args};
 
-fn quick() -> Limits {
+/// Enough for a loaded machine; programs that do not end get less.
+const LONG: Duration = Duration::from_secs(60);
+const SHORT: Duration = Duration::from_millis(1500);
+
+fn limits(time: Duration) -> Limits {
     Limits {
-        time: Duration::from_millis(1500),
+        time,
         memory_mib: 256,
         ..Limits::default()
     }
@@ -42,8 +46,12 @@ fn misbehaving(body: &str) -> Traced {
 
 /// Runs it misbehaving, looks at the trace, then checks that the next run is fine.
 fn outcome_of(body: &str) -> (Outcome, Option<Stop>) {
+    outcome_within(LONG, body)
+}
+
+fn outcome_within(time: Duration, body: &str) -> (Outcome, Option<Stop>) {
     let mut traced = misbehaving(body);
-    let (done, recording, report) = traced.run(&args(&["x"]), &quick());
+    let (done, recording, report) = traced.run(&args(&["x"]), &limits(time));
     assert!(report.is_ok(), "{report}");
     let trace = recording.trace().expect("well-formed");
     let decided = trace.events().any(|e| {
@@ -64,9 +72,8 @@ fn outcome_of(body: &str) -> (Outcome, Option<Stop>) {
 
 #[test]
 fn endless_loop() {
-    let (outcome, stop) = outcome_of("for (;;) sink++;");
+    let (outcome, _) = outcome_within(SHORT, "for (;;) sink++;");
     assert_eq!(outcome, Outcome::TimedOut);
-    let _ = stop;
 }
 
 #[test]
@@ -188,13 +195,16 @@ fn child_processes_and_fork_bombs() {
     let mut traced = misbehaving(
         "pid_t p = fork(); if (p == 0) { puts(\"child\"); exit(4); } int s; waitpid(p, &s, 0); return WEXITSTATUS(s);",
     );
-    let (done, _, report) = traced.run(&args(&["x"]), &quick());
+    let (done, _, report) = traced.run(&args(&["x"]), &limits(LONG));
     assert!(report.is_ok(), "{report}");
     assert_eq!(
         (done.outcome, &done.stdout[..]),
         (Outcome::Exit(4), &b"child\n"[..])
     );
-    assert_eq!(outcome_of("for (;;) fork();").0, Outcome::TimedOut);
+    assert_eq!(
+        outcome_within(SHORT, "for (;;) fork();").0,
+        Outcome::TimedOut
+    );
 }
 
 #[test]
