@@ -79,9 +79,9 @@ helpers! {
     bg_un: W(W W L L);
     bg_select: W(W W W W W L L);
     bg_wide: W(W W W W P W);
-    bg_load: W(P W W W L);
-    bg_load_wide: W(P W W W P);
-    bg_store: V(P W W W W);
+    bg_load: W(P W W L);
+    bg_load_wide: W(P W W P);
+    bg_store: V(P W W);
     bg_clear: V(P L);
     bg_address: V(W P W W W);
     bg_copy: V(P P L W W W W);

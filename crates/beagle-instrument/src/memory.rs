@@ -74,13 +74,13 @@ impl<'e, 'm> Pass<'e, 'm> {
         let size = emit.word(leaf.bytes | leaf.width << 8);
         if leaf.bytes <= 8 {
             let value = emit.as_long(value);
-            let arguments = [place.value, place.shadow, size, emit.site(), value];
+            let arguments = [place.value, place.shadow, size, value];
             return emit.call(emit.helpers().bg_load, &arguments);
         }
         let buffer = emit.buffer();
         let wide = emit.builder.cast(beagle_llvm::Cast::ZExt, value, emit.wide);
         emit.builder.store(wide, buffer, 16);
-        let arguments = [place.value, place.shadow, size, emit.site(), buffer];
+        let arguments = [place.value, place.shadow, size, buffer];
         emit.call(emit.helpers().bg_load_wide, &arguments)
     }
 
@@ -94,8 +94,7 @@ impl<'e, 'm> Pass<'e, 'm> {
             return;
         }
         let size = emit.word(leaf.bytes | leaf.width << 8);
-        let arguments = [place.value, place.shadow, size, emit.site(), shadow];
-        emit.call(emit.helpers().bg_store, &arguments);
+        emit.call(emit.helpers().bg_store, &[place.value, size, shadow]);
     }
 
     /// A load.

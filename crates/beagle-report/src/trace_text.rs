@@ -1,4 +1,4 @@
-//! The path of one run as text, for a terminal of 100 columns.
+//! The path of one run as text.
 
 use std::fmt::{self, Write};
 
@@ -14,9 +14,10 @@ const NO: Style = AnsiColor::Red.on_default();
 const WARN: Style = AnsiColor::Yellow.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
-const WIDTH: usize = 100;
 /// Columns of the source text beside each step.
 const SOURCE: usize = 36;
+/// Columns of what a step says: more than fit beside it, because a condition cut short says little.
+const SAID: usize = 120;
 
 impl Report {
     /// The report for people, with colours that the caller may strip.
@@ -111,8 +112,7 @@ fn write_step(out: &mut String, step: &Step, place: &str, room: usize) -> fmt::R
         }
         said.push_str(expression);
     }
-    let left = WIDTH.saturating_sub(room + SOURCE + 12).max(30);
-    let said = window(&said, None, left.max(120));
+    let said = window(&said, None, SAID);
     let pad = room.saturating_sub(place.chars().count());
     let gap = SOURCE.saturating_sub(text.chars().count());
     writeln!(

@@ -78,29 +78,29 @@ INLINE static inline u32 shadowed(const u32 *s, u32 bytes) {
   return any;
 }
 
-u32 bgr_load(const void *p, u32 sp, u32 size, u32 site, u64 v);
-SLOW static u32 slow_load(const void *p, u32 sp, u32 size, u32 site, u64 v) {
-  return bgr_load(p, sp, size, site, v);
+u32 bgr_load(const void *p, u32 sp, u32 size, u64 v);
+SLOW static u32 slow_load(const void *p, u32 sp, u32 size, u64 v) {
+  return bgr_load(p, sp, size, v);
 }
-INLINE u32 bg_load(const void *p, u32 sp, u32 size, u32 site, u64 v) {
+INLINE u32 bg_load(const void *p, u32 sp, u32 size, u64 v) {
   if (likely((shadowed(SHADOW(p), size & 255) | sp) == 0))
     return 0;
-  return slow_load(p, sp, size, site, v);
+  return slow_load(p, sp, size, v);
 }
 
-u32 bgr_load_wide(const void *p, u32 sp, u32 size, u32 site, const u64 *v);
-SLOW static u32 slow_load_wide(const void *p, u32 sp, u32 size, u32 site, const u64 *v) {
-  return bgr_load_wide(p, sp, size, site, v);
+u32 bgr_load_wide(const void *p, u32 sp, u32 size, const u64 *v);
+SLOW static u32 slow_load_wide(const void *p, u32 sp, u32 size, const u64 *v) {
+  return bgr_load_wide(p, sp, size, v);
 }
-INLINE u32 bg_load_wide(const void *p, u32 sp, u32 size, u32 site, const u64 *v) {
+INLINE u32 bg_load_wide(const void *p, u32 sp, u32 size, const u64 *v) {
   if (likely((shadowed(SHADOW(p), size & 255) | sp) == 0))
     return 0;
-  return slow_load_wide(p, sp, size, site, v);
+  return slow_load_wide(p, sp, size, v);
 }
 
-void bgr_store(void *p, u32 sp, u32 size, u32 site, u32 sv);
-SLOW static void slow_store(void *p, u32 sp, u32 size, u32 site, u32 sv) { bgr_store(p, sp, size, site, sv); }
-INLINE void bg_store(void *p, u32 sp, u32 size, u32 site, u32 sv) {
+void bgr_store(void *p, u32 size, u32 sv);
+SLOW static void slow_store(void *p, u32 size, u32 sv) { bgr_store(p, size, sv); }
+INLINE void bg_store(void *p, u32 size, u32 sv) {
   if (likely(sv == 0)) {
     // Reading first keeps untouched shadow pages on the kernel's page of zeros.
     u32 *s = SHADOW(p);
@@ -108,7 +108,7 @@ INLINE void bg_store(void *p, u32 sp, u32 size, u32 site, u32 sv) {
       __builtin_memset(s, 0, (size & 255) * 4);
     return;
   }
-  slow_store(p, sp, size, site, sv);
+  slow_store(p, size, sv);
 }
 
 INLINE void bg_clear(void *p, u64 bytes) { bgr_clear(p, bytes); }

@@ -348,7 +348,7 @@ fn simplify(op: Op, a: Val, b: Val, width: u16) -> Option<Val> {
                 .then_some(v)
         }
         Op::Xor if width == 1 => Some(not(v)),
-        Op::Add if right || a.id == 0 => {
+        Op::Add => {
             // Sums of constants are gathered, so that offsets from an address stay short.
             let n = get(v.id);
             let inner = get(n.b);

@@ -2,22 +2,21 @@
 //!
 //! Shadow memory and recorder are those of the whole process, so tests that record run one at a time.
 
-use std::cell::UnsafeCell;
+use std::cell::{RefCell, UnsafeCell};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, Once};
 
-use beagle_trace::event::{EXT_ASSUME, EXTENDED, SWITCH, SYMBOLIC_BRANCH};
+use beagle_trace::event::{EXTENDED, SWITCH, SYMBOLIC_BRANCH};
 use beagle_trace::layout::{HEADER_SIZE, Header, LossSlot, MAGIC, MAX_LOSSES, Region, WITH_SIZES};
-use beagle_trace::node::{Node, mask};
-use beagle_trace::op::Op;
-use beagle_trace::wire::{SOURCE_SYMBOLIC, SourceEntry, cell_index, cell_node};
+use beagle_trace::wire::{SOURCE_SYMBOLIC, SourceEntry};
+use beagle_trace::{Event, Input, Values, evaluate};
 
-use crate::fold::{binary, signed};
 use crate::slots::Slots;
 use crate::state::{State, state};
 use crate::{input, start, sys};
 
 thread_local! {
+    static KNOWN: RefCell<Option<Known>> = const { RefCell::new(None) };
     static SLOTS: UnsafeCell<Box<Slots>> = UnsafeCell::new(Box::new(
         // SAFETY: all fields are numbers or pointers.
         unsafe { std::mem::zeroed() },
@@ -128,6 +127,7 @@ pub fn start(sources: &[Source]) -> Recording {
             scratch: scratch.cast(),
             ..State::new()
         };
+        KNOWN.set(None);
         crate::table::forget();
         assert!(start::begin());
         Recording {
@@ -188,28 +188,17 @@ impl Recording {
         }
     }
 
-    /// All conditions that were assumed or decided so far.
+    /// All conditions that were assumed so far.
     pub fn assumptions(&self) -> Vec<u32> {
-        let mut found = Vec::new();
-        unsafe {
-            let mut at = (*state()).events;
-            while *at != 0 {
-                let head = *at;
-                at = at.add(1);
-                match head & 7 {
-                    k if k & !1 == SYMBOLIC_BRANCH => at = at.add(1),
-                    SWITCH => at = at.add(1 + (*at & 1) as usize),
-                    EXTENDED => {
-                        if head >> 3 & 31 == EXT_ASSUME {
-                            found.push(*at.add(2));
-                        }
-                        at = at.add((head >> 8) as usize);
-                    }
-                    _ => {}
-                }
-            }
-        }
-        found
+        let copy = copied();
+        let trace = copy.trace().unwrap();
+        trace
+            .events()
+            .filter_map(|event| match event {
+                Event::Assume { node, .. } => Some(node),
+                _ => None,
+            })
+            .collect()
     }
 
     /// How often something was lost, by number of cause.
@@ -230,121 +219,99 @@ impl Recording {
     }
 }
 
+/// What was recorded so far, for the reader's side of the format.
+pub fn copied() -> beagle_trace::Recording {
+    let mut copy = beagle_trace::Recording::new();
+    // SAFETY: the regions are mapped, and hold as much as the counts say.
+    unsafe {
+        let state = state();
+        let header = (*state).header;
+        let mut words = 0;
+        while *(*state).events.add(words) != 0 {
+            // Events of several words may hold words of 0.
+            words += match *(*state).events.add(words) & 7 {
+                kind if kind & !1 == SYMBOLIC_BRANCH => 2,
+                SWITCH => 2 + (*(*state).events.add(words + 1) & 1) as usize,
+                EXTENDED => 1 + (*(*state).events.add(words) >> 8) as usize,
+                _ => 1,
+            };
+        }
+        let nodes = (*state).node_count as usize;
+        copy.nodes = std::slice::from_raw_parts((*state).nodes, nodes).to_vec();
+        copy.events = std::slice::from_raw_parts((*state).events, words).to_vec();
+        let blobs = (*header).blob_bytes as usize;
+        copy.blobs = std::slice::from_raw_parts((*state).blobs, blobs).to_vec();
+        copy.blob_count = (*header).blob_count;
+        let outputs = (*header).output_bytes as usize;
+        copy.outputs = std::slice::from_raw_parts((*state).outputs, outputs).to_vec();
+    }
+    copy
+}
+
+/// The values of all nodes under one input.
+struct Known {
+    nodes: u32,
+    bytes: Vec<Vec<u8>>,
+    values: Values,
+}
+
 /// The value of a node under another input (content by source); `None` where it is not defined.
 pub fn eval(id: u32, bytes: &[&[u8]]) -> Option<u128> {
-    let count = unsafe { (*state()).node_count };
-    assert!(id != 0 && id < count, "a node");
-    let mut values: Vec<Option<u128>> = vec![None; id as usize + 1];
-    for n in 1..=id {
-        let node = unsafe { *(*state()).nodes.add(n as usize) };
-        values[n as usize] = one(&node, &values, bytes);
+    // SAFETY: the recorder's own state.
+    let nodes = unsafe { (*state()).node_count };
+    assert!(id != 0 && id < nodes, "a node");
+    KNOWN.with_borrow_mut(|known| {
+        if !known
+            .as_ref()
+            .is_some_and(|k| k.nodes == nodes && k.bytes == bytes)
+        {
+            // As files: strings would end at their first 0, which is for the expressions to say.
+            let input = bytes
+                .iter()
+                .enumerate()
+                .fold(Input::default(), |input, (i, b)| {
+                    input.with_file(i.to_string(), b.to_vec())
+                });
+            let copy = copied();
+            *known = Some(Known {
+                nodes,
+                bytes: bytes.iter().map(|b| b.to_vec()).collect(),
+                values: evaluate(&copy.trace().unwrap(), &input),
+            });
+        }
+        known.as_ref().and_then(|k| k.values.get(id))
+    })
+}
+
+/// A generator of numbers that needs no crate.
+pub struct Random(pub u64);
+
+impl Random {
+    /// The next number.
+    pub fn next(&mut self) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        let x = self.0 ^ self.0 >> 33;
+        x.wrapping_mul(0xff51_afd7_ed55_8ccd) ^ x >> 29
     }
-    values[id as usize]
-}
 
-fn one(node: &Node, values: &[Option<u128>], bytes: &[&[u8]]) -> Option<u128> {
-    let v = |id: u32| values[id as usize];
-    let width = |id: u32| unsafe { (*(*state()).nodes.add(id as usize)).width };
-    let float = |id: u32| {
-        v(id).map(|x| match width(id) {
-            32 => f64::from(f32::from_bits(x as u32)),
-            _ => f64::from_bits(x as u64),
-        })
-    };
-    let bits = |x: f64| match node.width {
-        32 => u128::from((x as f32).to_bits()),
-        _ => u128::from(x.to_bits()),
-    };
-    let value = match node.op().unwrap() {
-        Op::Const => node.value(),
-        Op::Var => u128::from(
-            bytes[node.a as usize]
-                .get(node.b as usize)
-                .copied()
-                .unwrap_or(0),
-        ),
-        Op::Size => bytes[node.a as usize].len() as u128,
-        Op::ArgCount => node.value(),
-        Op::ZExt => v(node.a)?,
-        Op::SExt => signed(v(node.a)?, width(node.a)) as u128,
-        Op::Extract => v(node.a)? >> node.c,
-        Op::Concat => v(node.a)? << width(node.b) | v(node.b)?,
-        Op::Ite => v(if v(node.a)? == 1 { node.b } else { node.c })?,
-        Op::SiToFp => bits(signed(v(node.a)?, width(node.a)) as f64),
-        Op::UiToFp => bits(v(node.a)? as f64),
-        Op::FpCast => bits(float(node.a)?),
-        Op::FAdd => bits(float(node.a)? + float(node.b)?),
-        Op::FSub => bits(float(node.a)? - float(node.b)?),
-        Op::FMul => bits(float(node.a)? * float(node.b)?),
-        Op::FDiv => bits(float(node.a)? / float(node.b)?),
-        Op::FNeg => bits(-float(node.a)?),
-        Op::FAbs => bits(float(node.a)?.abs()),
-        Op::FSqrt => bits(float(node.a)?.sqrt()),
-        Op::Lookup => {
-            let (content, cells) = blob(node.b);
-            let from = v(node.a)? as usize;
-            let mut found = 0u128;
-            for k in (0..node.width as usize / 8).rev() {
-                let at = from.checked_add(k)?;
-                let byte = match cells.get(at) {
-                    Some(cell) if *cell != 0 => {
-                        v(cell_node(*cell))? >> (8 * cell_index(*cell)) & 255
-                    }
-                    _ => u128::from(*content.get(at)?),
-                };
-                found = found << 8 | byte;
-            }
-            found
-        }
-        Op::RenderByte | Op::RenderLen => {
-            let text = render(blob(node.b).0, v(node.a)?, width(node.a));
-            if node.op() == Some(Op::RenderLen) {
-                text.len() as u128
-            } else {
-                u128::from(text.get(node.c as usize).copied().unwrap_or(0))
-            }
-        }
-        op => binary(op, width(node.a), v(node.a)?, v(node.b)?)?,
-    };
-    Some(value & mask(node.width))
-}
-
-/// What `printf` makes of a value by a conversion, as blobs have them.
-pub fn render(conversion: &[u8], value: u128, width: u16) -> Vec<u8> {
-    unsafe extern "C" {
-        fn snprintf(to: *mut u8, n: usize, format: *const i8, ...) -> i32;
+    /// Less than `n`.
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.next() >> 8) as usize % n
     }
-    let format = std::ffi::CString::new(conversion).unwrap();
-    let mut text = vec![0u8; 4096];
-    let (to, n, format_at) = (text.as_mut_ptr(), text.len(), format.as_ptr());
-    let len = unsafe {
-        match conversion[conversion.len() - 1] {
-            b'd' | b'i' => snprintf(to, n, format_at, signed(value, width) as i64),
-            b'u' | b'o' | b'x' | b'X' | b'b' | b'B' => snprintf(to, n, format_at, value as u64),
-            _ => snprintf(to, n, format_at, f64::from_bits(value as u64)),
-        }
-    };
-    text.truncate(len as usize);
-    text
-}
 
-/// Content and cells of a blob.
-pub fn blob(number: u32) -> (&'static [u8], &'static [u32]) {
-    use beagle_trace::wire::BlobEntry;
-    unsafe {
-        let mut at = (*state()).blobs;
-        for _ in 1..number {
-            at = at.add((*at.cast::<BlobEntry>()).size as usize);
-        }
-        let entry = *at.cast::<BlobEntry>();
-        let (start, len) = (size_of::<BlobEntry>(), entry.len as usize);
-        let content = std::slice::from_raw_parts(at.add(start), len);
-        let cells = at.add((start + len).next_multiple_of(4)).cast::<u32>();
-        let cells = if entry.shadowed == 1 {
-            std::slice::from_raw_parts(cells, len)
-        } else {
-            &[]
-        };
-        (content, cells)
+    /// So many bytes of this alphabet.
+    pub fn text(&mut self, alphabet: &[u8], len: usize) -> Vec<u8> {
+        (0..len)
+            .map(|_| alphabet[self.below(alphabet.len())])
+            .collect()
+    }
+
+    /// At most so many bytes, of any value.
+    pub fn bytes(&mut self, most: usize) -> Vec<u8> {
+        let n = self.below(most + 1);
+        (0..n).map(|_| self.next() as u8).collect()
     }
 }

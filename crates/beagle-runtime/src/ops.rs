@@ -214,7 +214,7 @@ unsafe fn loaded(p: *const u8, sp: u32, size: u32, value: u128) -> u32 {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn bgr_load(p: *const u8, sp: u32, size: u32, _site: u32, v: u64) -> u32 {
+unsafe extern "C" fn bgr_load(p: *const u8, sp: u32, size: u32, v: u64) -> u32 {
     match enter() {
         Some(_inside) => loaded(p, sp, size, u128::from(v)),
         None => 0,
@@ -222,13 +222,7 @@ unsafe extern "C" fn bgr_load(p: *const u8, sp: u32, size: u32, _site: u32, v: u
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn bgr_load_wide(
-    p: *const u8,
-    sp: u32,
-    size: u32,
-    _site: u32,
-    v: *const u128,
-) -> u32 {
+unsafe extern "C" fn bgr_load_wide(p: *const u8, sp: u32, size: u32, v: *const u128) -> u32 {
     match enter() {
         Some(_inside) => loaded(p, sp, size, core::ptr::read_unaligned(v)),
         None => 0,
@@ -236,7 +230,7 @@ unsafe extern "C" fn bgr_load_wide(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn bgr_store(p: *mut u8, _sp: u32, size: u32, _site: u32, sv: u32) {
+unsafe extern "C" fn bgr_store(p: *mut u8, size: u32, sv: u32) {
     let (bytes, width) = ((size & 255) as usize, (size >> 8) as u16);
     match enter() {
         Some(_inside) if expr::is_node(sv, width) => shadow::store(p, bytes, expr::node(sv)),

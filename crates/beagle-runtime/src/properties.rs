@@ -6,26 +6,8 @@ use beagle_trace::wire::SOURCE_STDIN;
 
 use crate::expr::{self, Val};
 use crate::fold::{binary, signed};
-use crate::harness::{Source, eval, start};
+use crate::harness::{Random, Source, eval, start};
 use crate::{shadow, slots, table};
-
-/// A generator of numbers that needs no crate.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        let x = self.0 ^ self.0 >> 33;
-        x.wrapping_mul(0xff51_afd7_ed55_8ccd) ^ x >> 29
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-}
 
 const INTEGER: [Op; 19] = [
     Op::Add,

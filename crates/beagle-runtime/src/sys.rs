@@ -17,10 +17,8 @@ unsafe extern "C" {
     pub fn abort() -> !;
     pub fn __errno_location() -> *mut c_int;
     pub fn strlen(s: *const c_char) -> usize;
-    pub fn memcpy(to: *mut c_void, from: *const c_void, n: usize) -> *mut c_void;
     pub fn memmove(to: *mut c_void, from: *const c_void, n: usize) -> *mut c_void;
     pub fn memset(to: *mut c_void, byte: c_int, n: usize) -> *mut c_void;
-    pub fn memcmp(a: *const c_void, b: *const c_void, n: usize) -> c_int;
     pub fn syscall(number: c_long, ...) -> c_long;
     pub fn read(fd: c_int, to: *mut c_void, n: usize) -> isize;
     pub fn write(fd: c_int, from: *const c_void, n: usize) -> isize;
@@ -43,7 +41,6 @@ unsafe extern "C" {
     pub fn mkdir(path: *const c_char, mode: u32) -> c_int;
 }
 
-pub const PROT_NONE: c_int = 0;
 pub const PROT_READ: c_int = 1;
 pub const PROT_WRITE: c_int = 2;
 pub const MAP_SHARED: c_int = 1;

@@ -6,35 +6,9 @@ use std::ffi::c_void;
 use beagle_trace::layout::Loss;
 use beagle_trace::wire::{SOURCE_ARGUMENT, cell_index, cell_node};
 
+pub use crate::harness::Random;
 use crate::harness::{Recording, Source, eval, start};
 use crate::{object, shadow};
-
-/// A generator of numbers that needs no crate.
-pub struct Random(pub u64);
-
-impl Random {
-    /// The next number.
-    pub fn next(&mut self) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        let x = self.0 ^ self.0 >> 33;
-        x.wrapping_mul(0xff51_afd7_ed55_8ccd) ^ x >> 29
-    }
-
-    /// Less than `n`.
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.next() >> 8) as usize % n
-    }
-
-    /// So many bytes of this alphabet.
-    pub fn text(&mut self, alphabet: &[u8], len: usize) -> Vec<u8> {
-        (0..len)
-            .map(|_| alphabet[self.below(alphabet.len())])
-            .collect()
-    }
-}
 
 /// One input of a case: bytes that are variables, of which those past the content are 0 at first, and
 /// fixed bytes in between.

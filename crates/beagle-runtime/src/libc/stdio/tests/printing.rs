@@ -2,14 +2,13 @@
 
 use std::ffi::c_void;
 
-use beagle_trace::event::{EXT_OUTPUT, EXTENDED, SWITCH, SYMBOLIC_BRANCH};
 use beagle_trace::wire::{cell_index, cell_node};
+use beagle_trace::{Blob, Event, Piece, render};
 
 use super::super::{channel, printf, real, sprintf};
 use super::{Random, c, fresh_path, record};
 use crate::expr::Val;
-use crate::harness::{blob, eval, render};
-use crate::state::state;
+use crate::harness::{copied, eval};
 use crate::variadic::VaList;
 use crate::{expr, input, shadow};
 
@@ -92,9 +91,9 @@ enum Made {
 fn format(random: &mut Random) -> (String, Vec<Made>) {
     let (mut text, mut made) = (String::new(), Vec::new());
     for _ in 0..1 + random.below(5) {
-        text.push_str(["", "x", " = ", "%%", "\n"][random.below(5) as usize]);
+        text.push_str(["", "x", " = ", "%%", "\n"][random.below(5)]);
         text.push('%');
-        let letter = b"ddiuoxXcssfegap"[random.below(15) as usize];
+        let letter = b"ddiuoxXcssfegap"[random.below(15)];
         for flag in ["-", "+", " ", "#", "0"] {
             // Flags that a letter does not know are not defined.
             let known = match letter {
@@ -126,7 +125,7 @@ fn format(random: &mut Random) -> (String, Vec<Made>) {
                 _ => {}
             }
         }
-        let at = random.below(8) as usize;
+        let at = random.below(8);
         match letter {
             b's' => made.push(Made::Text(at)),
             b'f' | b'e' | b'g' | b'a' => made.push(Made::Double(at)),
@@ -142,7 +141,7 @@ fn format(random: &mut Random) -> (String, Vec<Made>) {
                     ("z", 8),
                     ("j", 8),
                     ("t", 8),
-                ][random.below(8) as usize];
+                ][random.below(8)];
                 text.push_str(modifier);
                 made.push(Made::Integer(at, bytes));
             }
@@ -194,50 +193,36 @@ fn arguments(made: &[Made], text: &[u8], symbolic: bool) -> Box<Arguments> {
 }
 
 /// Outputs so far: bytes with their pieces.
-pub fn outputs() -> Vec<(Vec<u8>, Vec<[u32; 4]>)> {
-    let mut found = Vec::new();
-    unsafe {
-        let mut at = (*state()).events;
-        while *at != 0 {
-            let head = *at;
-            at = at.add(1);
-            match head & 7 {
-                k if k & !1 == SYMBOLIC_BRANCH => at = at.add(1),
-                SWITCH => at = at.add(1 + (*at & 1) as usize),
-                EXTENDED => {
-                    let words = std::slice::from_raw_parts(at, (head >> 8) as usize);
-                    if head >> 3 & 31 == EXT_OUTPUT {
-                        let from = (*state()).outputs.add(words[2] as usize);
-                        let text = std::slice::from_raw_parts(from, words[4] as usize);
-                        let pieces = words[5..]
-                            .chunks(4)
-                            .map(|p| [p[0], p[1], p[2], p[3]])
-                            .collect();
-                        found.push((text.to_vec(), pieces));
-                    }
-                    at = at.add(words.len());
-                }
-                _ => {}
-            }
-        }
-    }
-    found
+pub fn outputs() -> Vec<(Vec<u8>, Vec<Piece>)> {
+    let copy = copied();
+    let trace = copy.trace().unwrap();
+    trace
+        .events()
+        .filter_map(|event| match event {
+            Event::Output { bytes, pieces, .. } => Some((bytes.to_vec(), pieces.collect())),
+            _ => None,
+        })
+        .collect()
 }
 
 /// The output under another input, put together from its pieces.
-fn explained(output: &(Vec<u8>, Vec<[u32; 4]>), other: &[u8]) -> Vec<u8> {
+fn explained(output: &(Vec<u8>, Vec<Piece>), other: &[u8]) -> Vec<u8> {
     let (text, pieces) = output;
+    let copy = copied();
+    let trace = copy.trace().unwrap();
     let mut made = Vec::new();
     let mut at = 0;
-    for [position, len, node, conversion] in pieces {
-        made.extend_from_slice(&text[at..*position as usize]);
-        at = (*position + *len) as usize;
-        let value = eval(*node, &[other]).unwrap();
-        if *conversion == 0 {
-            made.extend_from_slice(&value.to_le_bytes()[..*len as usize]);
-        } else {
-            let width = expr::node(*node).width;
-            made.extend_from_slice(&render(blob(*conversion).0, value, width));
+    for piece in pieces {
+        made.extend_from_slice(&text[at..piece.position as usize]);
+        at = (piece.position + piece.length) as usize;
+        let value = eval(piece.node, &[other]).unwrap();
+        match piece.conversion.map(|number| trace.blob(number).unwrap()) {
+            Some(Blob::Conversion(conversion)) => {
+                let width = expr::node(piece.node).width;
+                made.extend_from_slice(&render(conversion, value, width).unwrap());
+            }
+            Some(other) => panic!("no conversion: {other:?}"),
+            None => made.extend_from_slice(&value.to_le_bytes()[..piece.length as usize]),
         }
     }
     made.extend_from_slice(&text[at..]);
@@ -354,7 +339,7 @@ fn what_is_stored_is_explained_under_every_input() {
         let bytes = text(&mut random);
         let (format, made) = format(&mut random);
         let format_c = c(&format);
-        let size = [4096, 1 + random.below(12) as usize, 0][random.below(20).min(2) as usize];
+        let size = [4096, 1 + random.below(12), 0][random.below(20).min(2)];
         let recording = record(path, &bytes);
         unsafe {
             let memory = shadowed(&bytes);

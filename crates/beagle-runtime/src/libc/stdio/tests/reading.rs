@@ -36,7 +36,7 @@ fn steps(random: &mut Random) -> Vec<Step> {
             0..=6 => Step::Getc,
             7 | 8 => Step::PutBackLast,
             9 => Step::PutBack(random.next() as u8),
-            10 | 11 => Step::Block(1 + random.below(3) as usize, random.below(6) as usize),
+            10 | 11 => Step::Block(1 + random.below(3), random.below(6)),
             12 | 13 => Step::Tell,
             14 | 15 => Step::AtEnd,
             16 => Step::Clear,
@@ -257,11 +257,11 @@ fn descriptors_are_explained_for_sources_of_every_size() {
     for round in 0..300 {
         let bytes = random.bytes(9);
         // Read so many, or go to: start, here, end.
-        let steps: Vec<(u64, i64)> = (0..1 + random.below(8))
+        let steps: Vec<(usize, i64)> = (0..1 + random.below(8))
             .map(|_| (random.below(6), random.below(6) as i64))
             .collect();
         let recording = record(path, &bytes);
-        let natively = |f: &dyn Fn(c_int, u64, i64, *mut u8) -> i64| unsafe {
+        let natively = |f: &dyn Fn(c_int, usize, i64, *mut u8) -> i64| unsafe {
             let fd = sys::open(c(path).as_ptr(), 0);
             let given: Vec<_> = steps
                 .iter()
