@@ -12,6 +12,8 @@ void bg_address(u32 sp, const void *p, u32 bytes, u32 site, u32 store);
 
 #define INLINE __attribute__((always_inline))
 #define SLOW __attribute__((preserve_most, cold, noinline))
+// As in beagle.h.
+#define SLOWLY 0x80000000U
 #define unlikely(c) __builtin_expect(!!(c), 0)
 
 // Numbers of beagle_trace::op::Op; a test compares them.
@@ -29,7 +31,7 @@ SLOW static u32 slow_step(u32 sb, u32 si, u64 base, u64 index, u64 extended, u32
 }
 INLINE u32 bgi_step(u32 sb, u32 si, u64 base, u64 index, u64 extended, u32 width, u64 scale, u32 site) {
   if (unlikely(si != 0))
-    return slow_step(sb, si, base, index, extended, width, scale, site);
+    return slow_step(sb, si, base, index, extended, width, scale, site) | SLOWLY;
   return bg_bin(ADD | WIDTH_64, sb, 0, base, extended * scale, base + extended * scale, site);
 }
 
@@ -54,7 +56,7 @@ SLOW static u32 slow_access(u32 sb, u64 base, const void *p, u32 bytes, u32 site
 }
 INLINE u32 bgi_access(u32 sb, u64 base, const void *p, u32 bytes, u32 site, u32 store) {
   if (unlikely(sb != 0))
-    return slow_access(sb, base, p, bytes, site, store);
+    return slow_access(sb, base, p, bytes, site, store) | SLOWLY;
   return 0;
 }
 

@@ -175,6 +175,7 @@ impl<'e, 'm> Pass<'e, 'm> {
             .store(count, emit.slot(slot::VARIADIC_COUNT), 4);
         let byte = emit.editor.int(8);
         for (number, (shadow, class)) in (0..).zip(passed) {
+            let shadow = emit.settled(shadow);
             emit.builder
                 .store(shadow, emit.slot(slot::VARIADIC + 4 * number), 4);
             let class = emit.editor.const_int(byte, class.into());

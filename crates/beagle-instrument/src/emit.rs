@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 
 use beagle_llvm::{
-    Builder, Cast, Editor, Function, Instruction, IntPredicate, Type, TypeKind, Value,
+    Builder, Cast, Editor, Function, Instruction, IntPredicate, Opcode, Type, TypeKind, Value,
 };
 use beagle_trace::layout::Loss;
 use beagle_trace::op::Op;
@@ -397,9 +397,26 @@ impl<'e, 'm> Emit<'e, 'm> {
 
     // ---- slots
 
+    /// The shadow without the mark that a slow function gave it (`SLOWLY` in the runtime's `beagle.h`),
+    /// for what outlives the expression: a value that turned out not to depend on the input after all
+    /// is to be tested once, not in each round of a loop.
+    pub fn settled(&self, shadow: Value<'m>) -> Value<'m> {
+        let plain = match shadow.as_instruction().map(Instruction::opcode) {
+            Some(opcode) => matches!(opcode, Opcode::LLVMLoad | Opcode::LLVMPHI),
+            None => true,
+        };
+        if plain {
+            return shadow;
+        }
+        let number = self.word(u32::MAX >> 1);
+        self.builder
+            .binary(beagle_llvm::Binary::And, shadow, number)
+    }
+
     /// Stores shadows into slots of 32 bits, as far as there are any.
     pub fn put_shadows(&self, offset: u64, max: usize, shadows: &[Value<'m>]) {
         for (number, &shadow) in (0..).zip(shadows.iter().take(max)) {
+            let shadow = self.settled(shadow);
             self.builder
                 .store(shadow, self.slot(offset + 4 * number), 4);
         }

@@ -234,9 +234,18 @@ impl<'e, 'm> Pass<'e, 'm> {
 
     fn finish_phis(&self, phis: &[(Instruction<'m>, Vec<Instruction<'m>>)]) {
         for (phi, twins) in phis {
+            let mut from: FxHashMap<Block<'m>, Vec<Value<'m>>> = FxHashMap::default();
             for (value, block) in phi.incoming() {
-                for (twin, shadow) in twins.iter().zip(self.shadows(value)) {
-                    self.emit.editor.add_incoming(*twin, shadow, block);
+                if let Some(last) = block.terminator() {
+                    self.emit.builder.before(last);
+                }
+                // A switch may lead here more than once, always with the same values.
+                let shadows = from.entry(block).or_insert_with(|| {
+                    let shadows = self.shadows(value).into_iter();
+                    shadows.map(|shadow| self.emit.settled(shadow)).collect()
+                });
+                for (twin, shadow) in twins.iter().zip(shadows) {
+                    self.emit.editor.add_incoming(*twin, *shadow, block);
                 }
             }
         }

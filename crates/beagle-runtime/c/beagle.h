@@ -13,6 +13,11 @@ typedef unsigned long u64;
 #define INLINE __attribute__((always_inline))
 // Called rarely: the caller keeps its registers, so that the common way stays short.
 #define SLOW __attribute__((preserve_most, cold, noinline))
+// Set in the shadows that slow functions give, so that the optimiser knows them not to be 0: the way from
+// one slow function to the next then never leads back to the common way, which needs no second test of
+// what it tested before, and no branch where there is nothing left to do. The number below it may be 0.
+#define SLOWLY 0x80000000U
+#define NUMBER(s) ((s) & ~SLOWLY)
 #define likely(c) __builtin_expect(!!(c), 1)
 #define unlikely(c) __builtin_expect(!!(c), 0)
 

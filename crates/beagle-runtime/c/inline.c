@@ -20,40 +20,48 @@ __attribute__((section(".preinit_array"), used)) static void (*const start)(int,
 
 u32 bgr_bin(u32 what, u32 sa, u32 sb, u64 x, u64 y, u64 r, u32 site);
 SLOW static u32 slow_bin(u32 what, u32 sa, u32 sb, u64 x, u64 y, u64 r, u32 site) {
-  return bgr_bin(what, sa, sb, x, y, r, site);
+  sa = NUMBER(sa), sb = NUMBER(sb);
+  return (sa | sb) == 0 ? 0 : bgr_bin(what, sa, sb, x, y, r, site);
 }
 INLINE u32 bg_bin(u32 what, u32 sa, u32 sb, u64 x, u64 y, u64 r, u32 site) {
   if (likely((sa | sb) == 0))
     return 0;
-  return slow_bin(what, sa, sb, x, y, r, site);
+  return slow_bin(what, sa, sb, x, y, r, site) | SLOWLY;
 }
 
 u32 bgr_un(u32 what, u32 sa, u64 x, u64 r);
-SLOW static u32 slow_un(u32 what, u32 sa, u64 x, u64 r) { return bgr_un(what, sa, x, r); }
+SLOW static u32 slow_un(u32 what, u32 sa, u64 x, u64 r) {
+  sa = NUMBER(sa);
+  return sa == 0 ? 0 : bgr_un(what, sa, x, r);
+}
 INLINE u32 bg_un(u32 what, u32 sa, u64 x, u64 r) {
   if (likely(sa == 0))
     return 0;
-  return slow_un(what, sa, x, r);
+  return slow_un(what, sa, x, r) | SLOWLY;
 }
 
 u32 bgr_select(u32 what, u32 sc, u32 sa, u32 sb, u32 c, u64 x, u64 y);
 SLOW static u32 slow_select(u32 what, u32 sc, u32 sa, u32 sb, u32 c, u64 x, u64 y) {
+  sc = NUMBER(sc), sa = NUMBER(sa), sb = NUMBER(sb);
+  if (sc == 0)
+    return c ? sa : sb;
   return bgr_select(what, sc, sa, sb, c, x, y);
 }
 INLINE u32 bg_select(u32 what, u32 sc, u32 sa, u32 sb, u32 c, u64 x, u64 y) {
   if (likely(sc == 0))
     return c ? sa : sb;
-  return slow_select(what, sc, sa, sb, c, x, y);
+  return slow_select(what, sc, sa, sb, c, x, y) | SLOWLY;
 }
 
 u32 bgr_wide(u32 what, u32 sa, u32 sb, u32 sc, const u64 *v, u32 site);
 SLOW static u32 slow_wide(u32 what, u32 sa, u32 sb, u32 sc, const u64 *v, u32 site) {
-  return bgr_wide(what, sa, sb, sc, v, site);
+  sa = NUMBER(sa), sb = NUMBER(sb), sc = NUMBER(sc);
+  return (sa | sb | sc) == 0 ? 0 : bgr_wide(what, sa, sb, sc, v, site);
 }
 INLINE u32 bg_wide(u32 what, u32 sa, u32 sb, u32 sc, const u64 *v, u32 site) {
   if (likely((sa | sb | sc) == 0))
     return 0;
-  return slow_wide(what, sa, sb, sc, v, site);
+  return slow_wide(what, sa, sb, sc, v, site) | SLOWLY;
 }
 
 // ---- memory
@@ -80,26 +88,28 @@ INLINE static inline u32 shadowed(const u32 *s, u32 bytes) {
 
 u32 bgr_load(const void *p, u32 sp, u32 size, u64 v);
 SLOW static u32 slow_load(const void *p, u32 sp, u32 size, u64 v) {
-  return bgr_load(p, sp, size, v);
+  sp = NUMBER(sp);
+  return (shadowed(SHADOW(p), size & 255) | sp) == 0 ? 0 : bgr_load(p, sp, size, v);
 }
 INLINE u32 bg_load(const void *p, u32 sp, u32 size, u64 v) {
   if (likely((shadowed(SHADOW(p), size & 255) | sp) == 0))
     return 0;
-  return slow_load(p, sp, size, v);
+  return slow_load(p, sp, size, v) | SLOWLY;
 }
 
 u32 bgr_load_wide(const void *p, u32 sp, u32 size, const u64 *v);
 SLOW static u32 slow_load_wide(const void *p, u32 sp, u32 size, const u64 *v) {
-  return bgr_load_wide(p, sp, size, v);
+  sp = NUMBER(sp);
+  return (shadowed(SHADOW(p), size & 255) | sp) == 0 ? 0 : bgr_load_wide(p, sp, size, v);
 }
 INLINE u32 bg_load_wide(const void *p, u32 sp, u32 size, const u64 *v) {
   if (likely((shadowed(SHADOW(p), size & 255) | sp) == 0))
     return 0;
-  return slow_load_wide(p, sp, size, v);
+  return slow_load_wide(p, sp, size, v) | SLOWLY;
 }
 
 void bgr_store(void *p, u32 size, u32 sv);
-SLOW static void slow_store(void *p, u32 size, u32 sv) { bgr_store(p, size, sv); }
+SLOW static void slow_store(void *p, u32 size, u32 sv) { bgr_store(p, size, NUMBER(sv)); }
 INLINE void bg_store(void *p, u32 size, u32 sv) {
   if (likely(sv == 0)) {
     // Reading first keeps untouched shadow pages on the kernel's page of zeros.
@@ -115,7 +125,8 @@ INLINE void bg_clear(void *p, u64 bytes) { bgr_clear(p, bytes); }
 
 void bgr_address(u32 sp, const void *p, u32 bytes, u32 site, u32 store);
 SLOW static void slow_address(u32 sp, const void *p, u32 bytes, u32 site, u32 store) {
-  bgr_address(sp, p, bytes, site, store);
+  if (NUMBER(sp) != 0)
+    bgr_address(NUMBER(sp), p, bytes, site, store);
 }
 INLINE void bg_address(u32 sp, const void *p, u32 bytes, u32 site, u32 store) {
   if (unlikely(sp != 0))
@@ -124,16 +135,19 @@ INLINE void bg_address(u32 sp, const void *p, u32 bytes, u32 site, u32 store) {
 
 void bgr_copy(void *dst, const void *src, u64 n, u32 sd, u32 ss, u32 sn, u32 site);
 INLINE void bg_copy(void *dst, const void *src, u64 n, u32 sd, u32 ss, u32 sn, u32 site) {
-  bgr_copy(dst, src, n, sd, ss, sn, site);
+  bgr_copy(dst, src, n, NUMBER(sd), NUMBER(ss), NUMBER(sn), site);
 }
 
 void bgr_fill(void *dst, u32 byte, u64 n, u32 sd, u32 sbyte, u32 sn, u32 site);
 INLINE void bg_fill(void *dst, u32 byte, u64 n, u32 sd, u32 sbyte, u32 sn, u32 site) {
-  bgr_fill(dst, byte, n, sd, sbyte, sn, site);
+  bgr_fill(dst, byte, n, NUMBER(sd), NUMBER(sbyte), NUMBER(sn), site);
 }
 
 void bgr_divisor(u32 site, u32 sy);
-SLOW static void slow_divisor(u32 site, u32 sy) { bgr_divisor(site, sy); }
+SLOW static void slow_divisor(u32 site, u32 sy) {
+  if (NUMBER(sy) != 0)
+    bgr_divisor(site, NUMBER(sy));
+}
 INLINE void bg_divisor(u32 site, u32 sy) {
   if (unlikely(sy != 0))
     slow_divisor(site, sy);
@@ -154,7 +168,12 @@ INLINE static inline void put(u32 word) {
 }
 
 void bgr_branch(u32 site, u32 taken, u32 s);
-SLOW static void slow_branch(u32 site, u32 taken, u32 s) { bgr_branch(site, taken, s); }
+SLOW static void slow_branch(u32 site, u32 taken, u32 s) {
+  if (NUMBER(s) != 0)
+    bgr_branch(site, taken, NUMBER(s));
+  else
+    put(site << 3 | taken);
+}
 INLINE void bg_branch(u32 site, u32 taken, u32 s) {
   if (unlikely(s != 0)) {
     slow_branch(site, taken, s);
@@ -163,16 +182,24 @@ INLINE void bg_branch(u32 site, u32 taken, u32 s) {
   put(site << 3 | taken);
 }
 
-void bgr_switch(u32 site, u32 chosen, u32 s);
-SLOW static void slow_switch(u32 site, u32 chosen, u32 s) { bgr_switch(site, chosen, s); }
-INLINE void bg_switch(u32 site, u32 chosen, u32 s) {
-  if (unlikely(s != 0)) {
-    slow_switch(site, chosen, s);
-    return;
-  }
+INLINE static inline void put_switch(u32 site, u32 chosen) {
   // The end lies before the end of the memory by more than one event, and may be passed by one.
   put(site << 3 | 4);
   *bg_tls.cursor++ = chosen << 1;
+}
+
+void bgr_switch(u32 site, u32 chosen, u32 s);
+SLOW static void slow_switch(u32 site, u32 chosen, u32 s) {
+  if (NUMBER(s) != 0)
+    bgr_switch(site, chosen, NUMBER(s));
+  else
+    put_switch(site, chosen);
+}
+INLINE void bg_switch(u32 site, u32 chosen, u32 s) {
+  if (unlikely(s != 0))
+    slow_switch(site, chosen, s);
+  else
+    put_switch(site, chosen);
 }
 
 INLINE void bg_enter(u32 function) { put((function << 1) << 3 | 5); }
@@ -188,8 +215,8 @@ INLINE void bg_setjmp_returned(u32 result, u32 function) {
 
 void bgr_exchange(u32 site, u32 s);
 INLINE void bg_exchange(u32 site, u32 s) {
-  if (unlikely(s != 0))
-    bgr_exchange(site, s);
+  if (unlikely(NUMBER(s) != 0))
+    bgr_exchange(site, NUMBER(s));
 }
 
 // ---- calls
@@ -238,20 +265,26 @@ INLINE void bg_object_gone(void *p) { *OBJECT(p) = 0; }
 // ---- losses
 
 void bgr_unknown(const char *name);
-SLOW static void slow_unknown(const char *name) { bgr_unknown(name); }
+SLOW static void slow_unknown(const char *name, u32 s) {
+  if (NUMBER(s) != 0)
+    bgr_unknown(name);
+}
 INLINE void bg_unknown(const char *name, u32 s) {
   if (unlikely(s != 0))
-    slow_unknown(name);
+    slow_unknown(name, s);
 }
 
 void bgr_unknown_memory(const char *name, const void *p);
 INLINE void bg_unknown_memory(const char *name, const void *p) { bgr_unknown_memory(name, p); }
 
 void bgr_lost(u32 cause, const char *name);
-SLOW static void slow_lost(u32 cause, const char *name) { bgr_lost(cause, name); }
+SLOW static void slow_lost(u32 cause, const char *name, u32 s) {
+  if (NUMBER(s) != 0)
+    bgr_lost(cause, name);
+}
 INLINE void bg_lost(u32 cause, const char *name, u32 s) {
   if (unlikely(s != 0))
-    slow_lost(cause, name);
+    slow_lost(cause, name, s);
 }
 
 // ---- the program's own main, by its new name

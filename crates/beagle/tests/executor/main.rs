@@ -5,6 +5,7 @@ mod bad_cases;
 mod constructs;
 mod csmith;
 mod inputs;
+mod loops;
 mod straight_line;
 mod subjects;
 mod support;
