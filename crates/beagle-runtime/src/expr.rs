@@ -134,14 +134,20 @@ fn hash(op: u8, width: u16, a: u32, b: u32, c: u32, value: u128) -> u32 {
 /// How many slots from its first one on a node may lie near its operands' others.
 const WINDOW: u32 = 16;
 
+/// How many constants lie in a row, by their values: those of a counter are found one after the other.
+const ROW: u128 = 64;
+
 /// Where the search for a node starts. New nodes are mostly made of the newest ones, so nodes lie in the
 /// order of their newest operand: a look-up then is near the last one, not somewhere in memory. Where it
 /// is crowded, and for what has no operands, the hash decides.
-fn first_slot(op: Op, [a, b, c]: [u32; 3], hash: u32) -> u32 {
-    if op.arity() == Arity::Leaf {
-        hash
-    } else {
-        a.max(b).max(c).wrapping_mul(2)
+fn first_slot(op: Op, [a, b, c]: [u32; 3], hash: u32, value: u128) -> u32 {
+    match op.arity() {
+        Arity::Leaf if op == Op::Const => {
+            let row = ((value / ROW) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+            (row as u32).wrapping_add((value % ROW) as u32)
+        }
+        Arity::Leaf => hash,
+        _ => a.max(b).max(c).wrapping_mul(2),
     }
 }
 
@@ -175,7 +181,7 @@ fn intern(op: Op, width: u16, a: u32, b: u32, c: u32, value: u128) -> u32 {
     let hash = hash(op as u8, width, a, b, c, key);
     // SAFETY: the index and the nodes are mapped, slots hold numbers of nodes or 0.
     unsafe {
-        let (slot, known) = find(hash, first_slot(op, [a, b, c], hash), |node| {
+        let (slot, known) = find(hash, first_slot(op, [a, b, c], hash, value), |node| {
             node.op == op as u8
                 && node.width == width
                 && node.a == a
@@ -249,10 +255,9 @@ unsafe fn grow() {
         let Some(op) = node.op() else { continue };
         let key = if op == Op::Const { node.value() } else { 0 };
         let hash = hash(node.op, node.width, node.a, node.b, node.c, key);
+        let first = first_slot(op, [node.a, node.b, node.c], hash, node.value());
         // All nodes differ.
-        let (slot, _) = find(hash, first_slot(op, [node.a, node.b, node.c], hash), |_| {
-            false
-        });
+        let (slot, _) = find(hash, first, |_| false);
         *(*state).index.add(slot as usize) = u64::from(hash) << 32 | u64::from(id);
     }
     let saved = sys::Errno::save();
