@@ -4,7 +4,7 @@
 CARGO ?= cargo
 EXAMPLE = subjects/bitpack
 
-.PHONY: all setup build demo test lint bench-changes bench-executor clean
+.PHONY: all setup build demo test lint bench-changes bench-executor bench-solver clean
 
 all: build
 
@@ -35,6 +35,10 @@ bench-changes: build
 # What tracing costs against native runs, in ratios.
 bench-executor: setup
 	$(CARGO) bench -p beagle --bench executor
+
+# The questions of the subjects: who answers them, how fast, and what Z3 alone takes.
+bench-solver: setup
+	$(CARGO) bench -p beagle --bench solver
 
 clean:
 	$(CARGO) clean

@@ -8,13 +8,16 @@ use crate::op::Op;
 
 /// A value with its width in bits; bits above the width are 0.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Value {
+pub struct Value {
+    /// The value.
     pub bits: u128,
+    /// How many bits it has.
     pub width: u16,
 }
 
 impl Value {
-    pub(crate) fn signed(self) -> i128 {
+    /// The value as a signed number.
+    pub fn signed(self) -> i128 {
         let unused = 128 - u32::from(self.width);
         (self.bits << unused) as i128 >> unused
     }
@@ -77,7 +80,7 @@ macro_rules! floats {
 
 /// An operator of one operand. `field` is the field `c` of the node. `None` where the operator is
 /// not defined.
-pub(crate) fn unary(op: Op, width: u16, a: Value, field: u32) -> Option<u128> {
+pub fn unary(op: Op, width: u16, a: Value, field: u32) -> Option<u128> {
     let sign = || 1u128 << (width - 1);
     let bits = match op {
         Op::ZExt => a.bits,
@@ -119,7 +122,7 @@ pub(crate) fn unary(op: Op, width: u16, a: Value, field: u32) -> Option<u128> {
 
 /// An operator of two operands. `field` is the field `c` of the node. `None` where the operator is
 /// not defined.
-pub(crate) fn binary(op: Op, width: u16, a: Value, b: Value, field: u32) -> Option<u128> {
+pub fn binary(op: Op, width: u16, a: Value, b: Value, field: u32) -> Option<u128> {
     let (x, y) = (a.bits, b.bits);
     let distance = (y < u128::from(width)).then_some(y as u32);
     let bits = match op {

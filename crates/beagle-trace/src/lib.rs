@@ -16,7 +16,7 @@ pub mod op;
 pub mod wire;
 
 #[cfg(feature = "std")]
-mod arithmetic;
+pub mod arithmetic;
 #[cfg(feature = "std")]
 mod blob;
 #[cfg(feature = "std")]

@@ -17,6 +17,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("beagle-runtime", &["beagle-trace"]),
     ("beagle-instrument", &["beagle-llvm", "beagle-trace"]),
     ("beagle-executor", &["beagle-trace"]),
+    ("beagle-solver", &["beagle-trace"]),
     (
         "beagle-report",
         &["beagle-change", "beagle-program", "beagle-trace"],

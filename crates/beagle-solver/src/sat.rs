@@ -1,0 +1,111 @@
+//! The layer that knows nearly all operators of integers: circuits of gates for a SAT solver.
+//!
+//! Circuits stay from one question to the next. The SAT solver is given only what a question needs;
+//! once it knows much more than that, it starts again, because it assigns all that it knows.
+
+mod cores;
+mod engine;
+mod search;
+#[cfg(test)]
+mod tests;
+
+use self::engine::{Effort, Engine};
+use self::search::Search;
+use crate::blast::{Bit, Blaster, Circuit, Marks};
+use crate::layer::{Found, Question};
+use crate::pool::Pool;
+
+/// All circuits are forgotten once they take more bytes.
+const MOST_MEMORY: usize = 512 << 20;
+
+/// The SAT solver starts again once it knows more than this many gates...
+const FEW_GATES: usize = 1 << 9;
+
+/// ...and so many times more than the question has.
+const GATES_RATIO: usize = 4;
+
+/// Circuits and a SAT solver.
+#[derive(Debug)]
+pub(crate) struct Sat {
+    blaster: Blaster,
+    marks: Marks,
+    engine: Engine,
+}
+
+impl Sat {
+    /// Without any circuits.
+    pub(crate) fn new() -> Self {
+        Self {
+            blaster: Blaster::new(),
+            marks: Marks::default(),
+            engine: Engine::new(Effort::Quick),
+        }
+    }
+
+    /// Forgets all circuits.
+    pub(crate) fn reset(&mut self) {
+        *self = Self::new();
+    }
+
+    /// How many bytes it takes, about.
+    pub(crate) fn memory(&self) -> usize {
+        self.blaster.memory() + self.engine.memory() + self.marks.memory()
+    }
+
+    /// Looks for a model near the hint.
+    pub(crate) fn solve(&mut self, pool: &Pool, question: &Question<'_>) -> Found {
+        if self.memory() > MOST_MEMORY {
+            self.reset();
+        }
+        let mut goals: Vec<(Bit, usize)> = Vec::new();
+        for (index, &condition) in question.conditions.iter().enumerate() {
+            let bit = match self.blaster.encode(pool, condition, question.deadline) {
+                Ok(bits) => bits[0],
+                Err(why) => return Found::Nothing(why),
+            };
+            match bit.constant() {
+                Some(true) => {}
+                Some(false) => return Found::Conflict(vec![index]),
+                None => goals.push((bit, index)),
+            }
+        }
+        goals.sort_unstable();
+        goals.dedup_by_key(|&mut (bit, _)| bit);
+        for pair in goals.windows(2) {
+            let (first, second) = (pair[0], pair[1]);
+            if first.0 == !second.0 {
+                let (a, b) = (first.1.min(second.1), first.1.max(second.1));
+                return Found::Conflict(vec![a, b]);
+            }
+        }
+        let bits: Vec<Bit> = goals.iter().map(|&(bit, _)| bit).collect();
+        let circuit = Circuit::new(self.blaster.gates(), &mut self.marks, &bits);
+        let most = FEW_GATES + GATES_RATIO * circuit.len();
+        if self.engine.effort() != Effort::Quick || self.engine.loaded() > most {
+            self.engine.restart(Effort::Quick);
+        }
+        self.engine.set_deadline(question.deadline);
+        let search = Search {
+            blaster: &mut self.blaster,
+            marks: &mut self.marks,
+            engine: &mut self.engine,
+            circuit: &circuit,
+            goals: &bits,
+            variables: search::variables(pool, &circuit, question.hint),
+            lanes: Vec::new(),
+            is_loaded: false,
+            deadline: question.deadline,
+            gates_left: search::IMPROVEMENT_GATES,
+        };
+        match search.run() {
+            Ok(model) => Found::Model(model),
+            Err(search::Failure::Unknown(why)) => Found::Nothing(why),
+            Err(search::Failure::Conflict(core)) => {
+                let of_core = goals.iter().filter(|(bit, _)| core.contains(bit));
+                let mut indexes: Vec<usize> = of_core.map(|&(_, index)| index).collect();
+                indexes.sort_unstable();
+                Found::Conflict(indexes)
+            }
+        }
+    }
+}

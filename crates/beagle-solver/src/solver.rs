@@ -1,0 +1,517 @@
+//! Asks the layers, the cheapest first, and checks what they answer.
+
+use std::time::{Duration, Instant};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::conflicts::Conflicts;
+use crate::interval;
+use crate::layer::{Found, Question, Why};
+use crate::limits::{Domain, Limits};
+use crate::model::{Hint, Model};
+use crate::path::Path;
+use crate::pool::{Expr, Pool};
+use crate::sat::Sat;
+use crate::search::Search;
+use crate::statistics::{Layer, Statistics};
+use crate::structure::{self, Origin, Scope};
+use crate::tape::{Tape, Values};
+use crate::variable::{SourceKey, Variable, VariableKind};
+use crate::z3_layer::Z3Layer;
+
+/// How much may be spent.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Time for one question.
+    pub question: Duration,
+    /// When to stop altogether.
+    pub deadline: Option<Instant>,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            question: Duration::from_millis(500),
+            deadline: None,
+        }
+    }
+}
+
+/// What a question has for an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// These changes of the parent input make it so; evaluated.
+    Satisfiable(Model),
+    /// No input makes it so.
+    Unsatisfiable(Core),
+    /// Not known.
+    Unknown(Unknown),
+}
+
+/// Conditions that exclude each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Core {
+    /// Indexes of conditions of the path.
+    pub path: Vec<usize>,
+    /// Indexes of the conditions that were asked for.
+    pub asked: Vec<usize>,
+    /// Whether it is also because of what an input is: a string ends at its first 0, what is past
+    /// the end of a file is 0.
+    pub structure: bool,
+}
+
+/// Why a question has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Unknown {
+    /// Out of time.
+    Budget,
+    /// It has an operator that no layer knows.
+    Unsupported,
+    /// It is too large.
+    Size,
+    /// No input of a sensible size makes it so.
+    InputSize,
+    /// The evaluator did not accept what the layers found.
+    Unverified,
+}
+
+impl Unknown {
+    /// The cause in words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Unknown::Budget => "out of time",
+            Unknown::Unsupported => "an operator that no solver knows",
+            Unknown::Size => "too large",
+            Unknown::InputSize => "only with inputs of unusual size",
+            Unknown::Unverified => "no solution was accepted by the evaluator",
+        }
+    }
+}
+
+/// From questions to inputs. For one pool.
+pub struct Solver {
+    budget: Budget,
+    disabled: FxHashSet<Layer>,
+    domains: FxHashMap<Expr, Option<(Variable, Domain)>>,
+    conflicts: Conflicts,
+    search: Search,
+    sat: Sat,
+    z3: Z3Layer,
+    statistics: Statistics,
+}
+
+impl Solver {
+    /// A solver that knows nothing yet.
+    pub fn new(budget: Budget) -> Self {
+        Self {
+            budget,
+            disabled: FxHashSet::default(),
+            domains: FxHashMap::default(),
+            conflicts: Conflicts::default(),
+            search: Search::default(),
+            sat: Sat::new(),
+            z3: Z3Layer::new(),
+            statistics: Statistics::default(),
+        }
+    }
+
+    /// Changes what may be spent.
+    pub fn set_budget(&mut self, budget: Budget) {
+        self.budget = budget;
+    }
+
+    /// Does without a layer, to see what it is worth.
+    pub fn disable(&mut self, layer: Layer) {
+        self.disabled.insert(layer);
+    }
+
+    /// What was done so far.
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    /// Looks for an input near that of the path for which the first `prefix` conditions of the path
+    /// hold and all that is asked for.
+    pub fn ask(
+        &mut self,
+        pool: &mut Pool,
+        path: &mut Path,
+        prefix: usize,
+        asked: &[Expr],
+    ) -> Answer {
+        self.statistics.questions += 1;
+        let prefix = prefix.min(path.conditions().len());
+        let answer = self.answer(pool, path, prefix as u32, asked);
+        self.statistics.unknown += u64::from(matches!(answer, Answer::Unknown(_)));
+        answer
+    }
+
+    fn answer(&mut self, pool: &mut Pool, path: &mut Path, prefix: u32, asked: &[Expr]) -> Answer {
+        let now = Instant::now();
+        let deadline = now + self.budget.question;
+        let deadline = self
+            .budget
+            .deadline
+            .map_or(deadline, |end| end.min(deadline));
+        let simple = self.timed(Layer::Rewriting, |_| {
+            let all = asked.iter();
+            let all = all.map(|&expr| path.simplify(pool, expr, prefix as usize));
+            all.collect::<Vec<Expr>>()
+        });
+        if let Some(index) = simple.iter().position(|&expr| pool.value(expr) == Some(0)) {
+            self.statistics.layer_mut(Layer::Rewriting).unsatisfiable += 1;
+            let reasons = path.reasons(pool, asked[index], prefix);
+            return Answer::Unsatisfiable(Core {
+                path: reasons.iter().map(|&n| n as usize).collect(),
+                asked: vec![index],
+                structure: false,
+            });
+        }
+        if self.holds_already(pool, path, &simple) {
+            return Answer::Satisfiable(Model::default());
+        }
+        for scope in [Scope::Restricted, Scope::Whole, Scope::Unbounded] {
+            let slice = structure::slice(pool, path, prefix, &simple, scope);
+            let exprs: Vec<Expr> = slice.conditions.iter().map(|&(expr, _)| expr).collect();
+            let hint = path.hint();
+            let value = |variable: Variable| hint.value(pool.variable_kind(variable));
+            let origins: Vec<Origin> = slice.conditions.iter().map(|&(_, of)| of).collect();
+            let question = Question {
+                conditions: &exprs,
+                hint: &value,
+                deadline,
+            };
+            match self.decide(pool, &question, &origins) {
+                Found::Model(_) if scope == Scope::Unbounded => {
+                    return Answer::Unknown(Unknown::InputSize);
+                }
+                Found::Model(changes) => {
+                    let model = Model { changes };
+                    if let Some(model) = verified(pool, path, prefix, asked, model) {
+                        return Answer::Satisfiable(model);
+                    }
+                    self.statistics.unverified += 1;
+                    if scope == Scope::Whole {
+                        return Answer::Unknown(Unknown::Unverified);
+                    }
+                }
+                Found::Conflict(core) => {
+                    let origins: Vec<Origin> = core.iter().map(|&at| origins[at]).collect();
+                    let ours = [Origin::Restriction, Origin::Bound];
+                    if ours.iter().any(|origin| origins.contains(origin)) {
+                        continue;
+                    }
+                    return Answer::Unsatisfiable(core_of(pool, path, prefix, asked, &origins));
+                }
+                Found::Nothing(why) => {
+                    return Answer::Unknown(match why {
+                        Why::Budget => Unknown::Budget,
+                        Why::Unsupported => Unknown::Unsupported,
+                        Why::Size => Unknown::Size,
+                    });
+                }
+            }
+        }
+        Answer::Unknown(Unknown::InputSize)
+    }
+
+    fn enabled(&self, layer: Layer) -> bool {
+        !self.disabled.contains(&layer)
+    }
+
+    /// Counts the time of a layer.
+    fn timed<T>(&mut self, layer: Layer, run: impl FnOnce(&mut Self) -> T) -> T {
+        let start = Instant::now();
+        let result = run(self);
+        let one = self.statistics.layer_mut(layer);
+        one.asked += 1;
+        one.time += start.elapsed();
+        result
+    }
+
+    /// Counts an answer.
+    fn answered(&mut self, layer: Layer, found: Found) -> Found {
+        let one = self.statistics.layer_mut(layer);
+        match found {
+            Found::Model(_) => one.satisfiable += 1,
+            Found::Conflict(_) => one.unsatisfiable += 1,
+            Found::Nothing(_) => {}
+        }
+        found
+    }
+
+    fn holds_already(&mut self, pool: &Pool, path: &Path, asked: &[Expr]) -> bool {
+        if !self.enabled(Layer::Hint) {
+            return false;
+        }
+        let holds = self.timed(Layer::Hint, |_| {
+            let hint = path.hint();
+            holds(pool, asked, |v| hint.value(pool.variable_kind(v)))
+        });
+        self.statistics.layer_mut(Layer::Hint).satisfiable += u64::from(holds);
+        holds
+    }
+
+    /// Gives the question to the layers in turn.
+    fn decide(&mut self, pool: &Pool, question: &Question<'_>, origins: &[Origin]) -> Found {
+        let exprs = question.conditions;
+        if let Some(at) = exprs.iter().position(|&expr| pool.value(expr) == Some(0)) {
+            return self.answered(Layer::Rewriting, Found::Conflict(vec![at]));
+        }
+        let mut limits = Limits::none(exprs.len());
+        if self.enabled(Layer::Bytes) {
+            let found = self.timed(Layer::Bytes, |solver| {
+                limits = Limits::new(pool, exprs, &mut solver.domains);
+                limits.decide(origins, question.hint)
+            });
+            if let Some(found) = found {
+                return self.answered(Layer::Bytes, found);
+            }
+        }
+        if self.enabled(Layer::Conflicts) {
+            let found = self.timed(Layer::Conflicts, |solver| solver.conflicts.find(exprs));
+            if let Some(core) = found {
+                return self.answered(Layer::Conflicts, Found::Conflict(core));
+            }
+        }
+        let found = match self.search(pool, &limits, question) {
+            Some(found) => found,
+            None => {
+                // Variables that occur only in conditions of their own are decided by their sets.
+                let related = limits.related(pool, exprs);
+                let conditions: Vec<Expr> = related.iter().map(|&at| exprs[at]).collect();
+                let part = Question {
+                    conditions: &conditions,
+                    ..*question
+                };
+                match self.solve(pool, &part) {
+                    Found::Model(mut model) => {
+                        let value = question.hint;
+                        let mentioned = conditions.iter().flat_map(|&e| pool.variables_of(e));
+                        keep_all(&mut model, mentioned, value);
+                        match limits.complete(&mut model, value) {
+                            Some(()) => Found::Model(model),
+                            None => Found::Nothing(Why::Budget),
+                        }
+                    }
+                    Found::Conflict(core) => {
+                        Found::Conflict(core.iter().map(|&at| related[at]).collect())
+                    }
+                    nothing => nothing,
+                }
+            }
+        };
+        if let Found::Conflict(core) = &found {
+            self.conflicts.add(core.iter().map(|&at| exprs[at]));
+        }
+        found
+    }
+
+    /// The layers that look at the conditions over several bytes, with single bytes limited to sets.
+    fn search(&mut self, pool: &Pool, limits: &Limits, question: &Question<'_>) -> Option<Found> {
+        let (exprs, value) = (question.conditions, question.hint);
+        let places = limits.beyond_bytes(pool, exprs);
+        let rest: Vec<Expr> = places.iter().map(|&at| exprs[at]).collect();
+        let wanted = [Layer::Intervals, Layer::Search];
+        if !wanted.iter().any(|&layer| self.enabled(layer)) {
+            return None;
+        }
+        let tape = Tape::new(pool, &rest);
+        if self.enabled(Layer::Intervals) {
+            let impossible = self.timed(Layer::Intervals, |_| {
+                interval::impossible(pool, &tape, limits.bytes())
+            });
+            if let Some(at) = impossible {
+                let mut core = vec![places[at]];
+                for variable in pool.variables_of(rest[at]) {
+                    core.extend(limits.of(variable));
+                }
+                return Some(self.answered(Layer::Intervals, Found::Conflict(core)));
+            }
+        }
+        if !self.enabled(Layer::Search) {
+            return None;
+        }
+        let found = self.timed(Layer::Search, |solver| {
+            let now = Instant::now();
+            let question = Question {
+                conditions: &rest,
+                hint: value,
+                deadline: question.deadline.min(now + SEARCH_TIME),
+            };
+            let domains = limits.bytes();
+            solver.search.solve_within(pool, &question, domains)
+        });
+        let found = match found {
+            Found::Model(mut model) => {
+                let mentioned = tape.variables().iter().map(|&(variable, _)| variable);
+                keep_all(&mut model, mentioned, value);
+                limits.complete(&mut model, value)?;
+                Found::Model(model)
+            }
+            // The sets of the bytes are part of the reason.
+            Found::Conflict(core) => {
+                let mut all: Vec<usize> = core.iter().map(|&at| places[at]).collect();
+                for &at in &core {
+                    for variable in pool.variables_of(rest[at]) {
+                        all.extend(limits.of(variable));
+                    }
+                }
+                all.sort_unstable();
+                all.dedup();
+                Found::Conflict(all)
+            }
+            Found::Nothing(_) => return None,
+        };
+        Some(self.answered(Layer::Search, found))
+    }
+
+    /// The layers that decide any question.
+    fn solve(&mut self, pool: &Pool, question: &Question<'_>) -> Found {
+        let mut last = Why::Unsupported;
+        if self.enabled(Layer::Sat) {
+            let now = Instant::now();
+            // Z3 gets a chance, too.
+            let part = question.deadline.saturating_duration_since(now) * 3 / 4;
+            let question = Question {
+                deadline: now + part,
+                ..*question
+            };
+            let found = self.timed(Layer::Sat, |solver| solver.sat.solve(pool, &question));
+            match found {
+                Found::Nothing(why) => last = why,
+                _ => return self.answered(Layer::Sat, found),
+            }
+        }
+        if self.enabled(Layer::Z3) {
+            let found = self.timed(Layer::Z3, |solver| solver.z3.solve(pool, question));
+            match found {
+                // What the first layer could not do for want of time is the better reason.
+                Found::Nothing(Why::Unsupported) if last != Why::Unsupported => {}
+                Found::Nothing(why) => last = why,
+                _ => return self.answered(Layer::Z3, found),
+            }
+        }
+        Found::Nothing(last)
+    }
+}
+
+/// Time for local search on one question: it finds an answer soon or not at all.
+const SEARCH_TIME: Duration = Duration::from_millis(3);
+
+/// Adds variables that a layer left as they are, so that nobody else changes them.
+fn keep_all(
+    model: &mut Vec<(Variable, u128)>,
+    variables: impl Iterator<Item = Variable>,
+    hint: &dyn Fn(Variable) -> u128,
+) {
+    let mut known: FxHashSet<Variable> = model.iter().map(|&(variable, _)| variable).collect();
+    for variable in variables {
+        if known.insert(variable) {
+            model.push((variable, hint(variable)));
+        }
+    }
+}
+
+fn holds(pool: &Pool, conditions: &[Expr], value: impl FnMut(Variable) -> u128) -> bool {
+    let tape = Tape::new(pool, conditions);
+    let mut values = Values::default();
+    tape.run(&mut values, value);
+    tape.all_hold(&values)
+}
+
+/// The model without what changes nothing, if the evaluator accepts the input that it makes.
+fn verified(
+    pool: &mut Pool,
+    path: &Path,
+    prefix: u32,
+    asked: &[Expr],
+    mut model: Model,
+) -> Option<Model> {
+    let hint = path.hint();
+    model
+        .changes
+        .retain(|&(variable, value)| hint.value(pool.variable_kind(variable)) != value);
+    let input = model.apply(pool, hint).ok()?;
+    let made = Hint::new(pool, input);
+    let changed = changed_variables(pool, path, prefix, &model, &made);
+    let mut conditions = path.naming(prefix, &changed);
+    conditions.extend_from_slice(asked);
+    let good = holds(pool, &conditions, |variable| {
+        made.value(pool.variable_kind(variable))
+    });
+    good.then_some(model)
+}
+
+/// The variables of the path whose values differ in the new input, also where a source was cut.
+fn changed_variables(
+    pool: &Pool,
+    path: &Path,
+    prefix: u32,
+    model: &Model,
+    made: &Hint,
+) -> Vec<Variable> {
+    let mut changed = Vec::new();
+    let mut sources = Vec::new();
+    for &(variable, _) in &model.changes {
+        changed.push(variable);
+        match pool.variable_kind(variable) {
+            VariableKind::Byte(source, _) | VariableKind::Size(source) => sources.push(source),
+            VariableKind::ArgCount => sources.extend(
+                path.sources(prefix)
+                    .filter(|&s| matches!(pool.source_key(s), SourceKey::Argument(_))),
+            ),
+        }
+    }
+    sources.sort_unstable();
+    sources.dedup();
+    for source in sources {
+        changed.extend(path.bytes(prefix, source).filter_map(|(_, variable)| {
+            let kind = pool.variable_kind(variable);
+            (made.value(kind) != path.hint().value(kind)).then_some(variable)
+        }));
+        if let Some(size) = pool.known_size(source)
+            && made.size(source) != path.hint().size(source)
+        {
+            changed.push(size);
+        }
+    }
+    changed.sort_unstable();
+    changed.dedup();
+    changed
+}
+
+fn core_of(
+    pool: &mut Pool,
+    path: &mut Path,
+    prefix: u32,
+    asked: &[Expr],
+    origins: &[Origin],
+) -> Core {
+    let mut core = Core::default();
+    for &origin in origins {
+        match origin {
+            Origin::Atom(number) => {
+                let index = path.atom_condition(number);
+                core.path.push(index as usize);
+                let condition = path.conditions()[index as usize];
+                let reasons = path.reasons(pool, condition, index);
+                core.path.extend(reasons.iter().map(|&n| n as usize));
+            }
+            Origin::Asked(index) => {
+                core.asked.push(index as usize);
+                let reasons = path.reasons(pool, asked[index as usize], prefix);
+                core.path.extend(reasons.iter().map(|&n| n as usize));
+            }
+            Origin::Structure | Origin::Restriction | Origin::Bound => core.structure = true,
+        }
+    }
+    core.path.sort_unstable();
+    core.path.dedup();
+    core.asked.sort_unstable();
+    core.asked.dedup();
+    core
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! Z3 as one would use it without anything in front of it: the yardstick of benchmarks, and a second
+//! opinion in tests.
+
+use std::time::{Duration, Instant};
+
+use z3::{Params, SatResult, Solver};
+
+use super::terms::Terms;
+use crate::pool::{Expr, Pool};
+
+/// Z3 with a stack of conditions.
+pub struct PlainZ3 {
+    terms: Terms,
+    solver: Solver,
+    limit: Duration,
+}
+
+impl PlainZ3 {
+    /// With no conditions, and a limit of time for each question.
+    pub fn new(limit: Duration) -> Self {
+        Self {
+            terms: Terms::default(),
+            solver: Solver::new(),
+            limit,
+        }
+    }
+
+    /// Makes Z3's terms of these conditions, so that it is not part of what is measured; whether all
+    /// could be made.
+    pub fn prepare(&mut self, pool: &Pool, conditions: &[Expr]) -> bool {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let added = self.terms.add(pool, conditions, usize::MAX, deadline);
+        added.is_ok()
+    }
+
+    /// Adds a condition that was prepared.
+    pub fn assert(&mut self, condition: Expr) {
+        self.solver.assert(self.terms.bit(condition));
+    }
+
+    /// Whether the conditions and these, which were prepared, can all hold; `None` if Z3 does not
+    /// know.
+    pub fn check(&mut self, asked: &[Expr]) -> Option<bool> {
+        self.solver.push();
+        let answer = decide(&self.solver, &self.terms, asked, self.limit);
+        self.solver.pop(1);
+        answer
+    }
+
+    /// The same with a solver for this question alone.
+    pub fn check_alone(&mut self, conditions: &[Expr]) -> Option<bool> {
+        decide(&Solver::new(), &self.terms, conditions, self.limit)
+    }
+}
+
+fn decide(solver: &Solver, terms: &Terms, asked: &[Expr], limit: Duration) -> Option<bool> {
+    let mut parameters = Params::new();
+    parameters.set_u32(
+        "timeout",
+        limit.as_millis().min(u128::from(u32::MAX - 1)) as u32,
+    );
+    solver.set_params(&parameters);
+    for &condition in asked {
+        solver.assert(terms.bit(condition));
+    }
+    match solver.check() {
+        SatResult::Sat => Some(true),
+        SatResult::Unsat => Some(false),
+        SatResult::Unknown => None,
+    }
+}

@@ -1,0 +1,176 @@
+//! What the solver does with the questions of the subjects, and what Z3 alone would take:
+//! `make bench-solver`.
+#![allow(clippy::print_stdout, reason = "the figures are what it is for")]
+
+#[allow(dead_code, unused_imports, reason = "shared with the tests")]
+#[path = "../tests/executor/known.rs"]
+mod known;
+#[allow(dead_code, unused_imports, reason = "shared with the tests")]
+#[path = "../tests/executor/questions.rs"]
+mod questions;
+#[allow(dead_code, unused_imports, reason = "shared with the tests")]
+#[path = "../tests/executor/support.rs"]
+mod support;
+
+use std::time::{Duration, Instant};
+
+use beagle_solver::{Answer, Budget, Layer, PlainZ3, Solver, Statistics};
+use questions::{Recorded, record};
+
+/// Time for one question, for Beagle and for Z3.
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// The times of one question.
+struct Times {
+    satisfiable: bool,
+    beagle: f64,
+    incremental: f64,
+    fresh: Option<f64>,
+}
+
+fn main() {
+    // More with QUESTIONS=n for each subject; without some layers with WITHOUT=search,sat.
+    let most = std::env::var("QUESTIONS").ok();
+    let most = most.and_then(|n| n.parse().ok()).unwrap_or(150);
+    let without = std::env::var("WITHOUT").unwrap_or_default();
+    let without: Vec<&str> = without.split(',').collect();
+    let compare = std::env::var_os("NO_Z3").is_none();
+    let mut times = Vec::new();
+    let mut statistics = Statistics::default();
+    let subjects = beagle_subjects::subjects(&beagle_subjects::root()).expect("the subjects load");
+    let only = std::env::var("SUBJECT").ok();
+    for subject in subjects
+        .iter()
+        .filter(|s| only.as_ref().is_none_or(|o| *o == s.name))
+    {
+        let mut recorded = record(subject, most);
+        let mut solver = Solver::new(Budget {
+            question: LIMIT,
+            deadline: None,
+        });
+        for layer in Layer::ALL {
+            if without.contains(&layer.name()) {
+                solver.disable(layer);
+            }
+        }
+        let first = times.len();
+        ask(&mut recorded, &mut solver, &mut times);
+        if compare {
+            plain(&mut recorded, &mut times[first..]);
+        }
+        let of = &times[first..];
+        println!(
+            "{:<12} {:>6} questions   {:>8.1} µs mean, {:>8.1} µs at 95%   Z3 incremental {:>9.1} µs mean   {:>8.1}x",
+            subject.name,
+            of.len(),
+            mean(of.iter().map(|t| t.beagle)) * 1e6,
+            quantile(of.iter().map(|t| t.beagle), 0.95) * 1e6,
+            mean(of.iter().map(|t| t.incremental)) * 1e6,
+            geometric(of.iter().map(|t| t.incremental / t.beagle)),
+        );
+        statistics.add(solver.statistics());
+    }
+    println!("\n{statistics}");
+    let under = times.iter().filter(|t| t.beagle < 1e-3).count();
+    println!(
+        "{} questions: {:.2}% under 1 ms, {:.1} µs geometric mean, {:.1} µs mean",
+        times.len(),
+        100.0 * under as f64 / times.len() as f64,
+        geometric(times.iter().map(|t| t.beagle)) * 1e6,
+        mean(times.iter().map(|t| t.beagle)) * 1e6,
+    );
+    if compare {
+        let ratios = times.iter().map(|t| t.incremental / t.beagle);
+        println!(
+            "Z3 incremental: {:.1} µs geometric mean, {:.1} µs mean: Beagle is {:.1}x faster (geometric mean)",
+            geometric(times.iter().map(|t| t.incremental)) * 1e6,
+            mean(times.iter().map(|t| t.incremental)) * 1e6,
+            geometric(ratios),
+        );
+        let fresh = times.iter().filter_map(|t| Some((t.fresh?, t.beagle)));
+        println!(
+            "Z3 fresh (every 10th): {:.1} µs geometric mean: {:.1}x",
+            geometric(fresh.clone().map(|(fresh, _)| fresh)) * 1e6,
+            geometric(fresh.map(|(fresh, beagle)| fresh / beagle)),
+        );
+    }
+}
+
+/// Beagle's answers.
+fn ask(recorded: &mut Recorded, solver: &mut Solver, times: &mut Vec<Times>) {
+    let pool = &mut recorded.pool;
+    for asked in &mut recorded.paths {
+        for &index in &asked.questions {
+            let other = pool.not(asked.path.conditions()[index]);
+            let start = Instant::now();
+            let answer = solver.ask(pool, &mut asked.path, index, &[other]);
+            let beagle = start.elapsed().as_secs_f64();
+            if let Answer::Unknown(why) = answer {
+                println!("  not known: {} ({:.0} ms)", why.text(), beagle * 1e3);
+            }
+            times.push(Times {
+                satisfiable: matches!(answer, Answer::Satisfiable(_)),
+                beagle,
+                incremental: 0.0,
+                fresh: None,
+            });
+        }
+    }
+}
+
+/// The same questions for Z3: the conditions of a run one after the other, the question on top.
+fn plain(recorded: &mut Recorded, times: &mut [Times]) {
+    let mut times = times.iter_mut().enumerate();
+    let pool = &mut recorded.pool;
+    for asked in &recorded.paths {
+        let conditions = asked.path.conditions();
+        let mut z3 = PlainZ3::new(LIMIT);
+        let known = z3.prepare(pool, conditions);
+        let mut done = 0;
+        for &index in &asked.questions {
+            let other = pool.not(conditions[index]);
+            let Some((number, time)) = times.next() else {
+                return;
+            };
+            // Questions that Z3 cannot be asked count as answered at the same speed.
+            if !known || !z3.prepare(pool, &[other]) {
+                time.incremental = time.beagle;
+                continue;
+            }
+            let start = Instant::now();
+            for &condition in &conditions[done..index] {
+                z3.assert(condition);
+            }
+            done = index;
+            let answer = z3.check(&[other]);
+            time.incremental = start.elapsed().as_secs_f64();
+            assert!(
+                !(time.satisfiable && answer == Some(false)),
+                "Z3 finds no model"
+            );
+            if number % 10 == 0 {
+                let mut all = conditions[..index].to_vec();
+                all.push(other);
+                let start = Instant::now();
+                z3.check_alone(&all);
+                time.fresh = Some(start.elapsed().as_secs_f64());
+            }
+        }
+    }
+}
+
+fn mean(times: impl Iterator<Item = f64>) -> f64 {
+    let all: Vec<f64> = times.collect();
+    all.iter().sum::<f64>() / all.len().max(1) as f64
+}
+
+fn geometric(times: impl Iterator<Item = f64>) -> f64 {
+    mean(times.map(f64::ln)).exp()
+}
+
+fn quantile(times: impl Iterator<Item = f64>, part: f64) -> f64 {
+    let mut all: Vec<f64> = times.collect();
+    all.sort_by(f64::total_cmp);
+    let at = (all.len() as f64 * part) as usize;
+    all.get(at).copied().unwrap_or(0.0)
+}

@@ -1,0 +1,119 @@
+//! The questions that runs of the subjects give rise to: each decision the other way.
+
+use std::time::Duration;
+
+use beagle_report::trace::cases;
+use beagle_solver::{
+    Answer, Budget, ConditionKind, Conditions, Importer, Path, PlainZ3, Pool, Solver,
+};
+use beagle_subjects::{Subject, root, subjects};
+use beagle_trace::Limits;
+
+use crate::known::{inputs, traced};
+
+/// The runs of one subject, whose expressions are in one pool.
+pub struct Recorded {
+    pub pool: Pool,
+    pub paths: Vec<Asked>,
+}
+
+/// A run, and the conditions of it that are to be asked for the other way.
+pub struct Asked {
+    pub path: Path,
+    pub questions: Vec<usize>,
+}
+
+/// Runs the base version of a subject on all known inputs; gives at most `most` questions, from all
+/// over the runs.
+pub fn record(subject: &Subject, most: usize) -> Recorded {
+    let mut traced = traced(&subject.base);
+    let mut pool = Pool::new();
+    let mut paths = Vec::new();
+    for input in inputs(subject) {
+        let cases = |site| cases(&traced.program, site);
+        let run = traced.executor.run(&input, &Limits::default());
+        let run = run.expect("runs");
+        let trace = run.trace.as_ref().expect("a well-formed trace");
+        let mut importer = Importer::new(&mut pool, trace, &input);
+        let conditions = Conditions::of_trace(&mut pool, &mut importer, trace, &cases);
+        assert_eq!(conditions.lost, 0, "{}", subject.name);
+        let mut path = Path::new(&mut pool, input);
+        let mut questions = Vec::new();
+        for (index, condition) in conditions.list.iter().enumerate() {
+            path.push(&mut pool, condition.expr);
+            let asks = matches!(
+                condition.kind,
+                ConditionKind::Branch { .. } | ConditionKind::Switch { known: true, .. }
+            );
+            if asks && !path.follows(&pool, index) {
+                questions.push(index);
+            }
+        }
+        assert_eq!(path.impossible(), 0, "{}", subject.name);
+        paths.push(Asked { path, questions });
+    }
+    let all: usize = paths.iter().map(|asked| asked.questions.len()).sum();
+    let step = all.div_ceil(most).max(1);
+    let mut number = 0;
+    for asked in &mut paths {
+        asked.questions.retain(|_| {
+            number += 1;
+            number % step == 0
+        });
+    }
+    Recorded { pool, paths }
+}
+
+/// Answers are evaluated by the solver; here Z3 is asked about each, too.
+#[test]
+fn questions_of_the_subjects_are_answered_as_by_z3() {
+    // More with QUESTIONS=n for each subject.
+    let most = std::env::var("QUESTIONS").ok();
+    let most = most.and_then(|n| n.parse().ok()).unwrap_or(8);
+    let limit = Duration::from_secs(1);
+    let (mut found, mut none, mut unknown) = (0, 0, 0);
+    for subject in subjects(&root()).expect("the subjects load") {
+        let Recorded { mut pool, paths } = record(&subject, most);
+        let mut solver = Solver::new(Budget::default());
+        let mut z3 = PlainZ3::new(limit);
+        for Asked {
+            mut path,
+            questions,
+        } in paths
+        {
+            for index in questions {
+                let other = pool.not(path.conditions()[index]);
+                let (conditions, expected) = match solver.ask(&mut pool, &mut path, index, &[other])
+                {
+                    Answer::Satisfiable(_) => {
+                        found += 1;
+                        let all = [&path.conditions()[..index], &[other]].concat();
+                        (all, true)
+                    }
+                    Answer::Unsatisfiable(core) if !core.structure => {
+                        none += 1;
+                        let of_path = core.path.iter().map(|&at| path.conditions()[at]);
+                        (of_path.chain([other]).collect(), false)
+                    }
+                    Answer::Unsatisfiable(_) => continue,
+                    Answer::Unknown(_) => {
+                        unknown += 1;
+                        continue;
+                    }
+                };
+                if z3.prepare(&pool, &conditions)
+                    && let Some(answer) = z3.check_alone(&conditions)
+                {
+                    let name = &subject.name;
+                    assert_eq!(answer, expected, "{name}: condition {index}");
+                }
+            }
+        }
+    }
+    eprintln!("{found} with an input, {none} without, {unknown} unknown");
+    assert!(
+        found > 60 && none > 5,
+        "{found} with an input, {none} without"
+    );
+    assert!(unknown * 4 < found, "{unknown} unknown");
+}
