@@ -15,11 +15,14 @@ mod conflicts;
 mod facts;
 mod import;
 mod interval;
+mod known;
 mod layer;
+mod lazy;
 mod limits;
 mod model;
 mod partition;
 mod path;
+mod pin;
 mod pool;
 #[doc(hidden)]
 pub mod random;
@@ -34,6 +37,7 @@ mod structure;
 mod support;
 mod tape;
 mod variable;
+mod view;
 mod z3_layer;
 
 pub use condition::{Condition, ConditionKind, Conditions};

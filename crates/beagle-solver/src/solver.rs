@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::conflicts::Conflicts;
 use crate::interval;
 use crate::layer::{Found, Question, Why};
+use crate::lazy::Lazy;
 use crate::limits::{Domain, Limits};
 use crate::model::{Hint, Model};
 use crate::path::Path;
@@ -14,7 +15,7 @@ use crate::pool::{Expr, Pool};
 use crate::sat::Sat;
 use crate::search::Search;
 use crate::statistics::{Layer, Statistics};
-use crate::structure::{self, Origin, Scope};
+use crate::structure::{self, Origin, Scope, Slice};
 use crate::tape::{Tape, Values};
 use crate::variable::{SourceKey, Variable, VariableKind};
 use crate::z3_layer::Z3Layer;
@@ -170,18 +171,29 @@ impl Solver {
         if self.holds_already(pool, path, &simple) {
             return Answer::Satisfiable(Model::default());
         }
+        if let Some(conditions) = path.pinned(pool, asked, prefix) {
+            let part = now + self.budget.question / 4;
+            let slice = structure::slice(
+                pool,
+                path,
+                path.view(true),
+                prefix,
+                &conditions,
+                Scope::Restricted,
+            );
+            if let Found::Model(changes) = self.attempt(pool, path, &slice, deadline.min(part))
+                && let Some(model) = verified(pool, path, prefix, asked, Model { changes })
+            {
+                return Answer::Satisfiable(model);
+            }
+        }
+        let conditions = simple.iter().enumerate();
+        let conditions = conditions.map(|(index, &expr)| (expr, Origin::Asked(index as u32)));
+        let conditions: Vec<(Expr, Origin)> = conditions.collect();
         for scope in [Scope::Restricted, Scope::Whole, Scope::Unbounded] {
-            let slice = structure::slice(pool, path, prefix, &simple, scope);
-            let exprs: Vec<Expr> = slice.conditions.iter().map(|&(expr, _)| expr).collect();
-            let hint = path.hint();
-            let value = |variable: Variable| hint.value(pool.variable_kind(variable));
-            let origins: Vec<Origin> = slice.conditions.iter().map(|&(_, of)| of).collect();
-            let question = Question {
-                conditions: &exprs,
-                hint: &value,
-                deadline,
-            };
-            match self.decide(pool, &question, &origins) {
+            let view = path.view(false);
+            let slice = structure::slice(pool, path, view, prefix, &conditions, scope);
+            match self.attempt(pool, path, &slice, deadline) {
                 Found::Model(_) if scope == Scope::Unbounded => {
                     return Answer::Unknown(Unknown::InputSize);
                 }
@@ -196,7 +208,8 @@ impl Solver {
                     }
                 }
                 Found::Conflict(core) => {
-                    let origins: Vec<Origin> = core.iter().map(|&at| origins[at]).collect();
+                    let origins = core.iter().map(|&at| slice.conditions[at].1);
+                    let origins: Vec<Origin> = origins.collect();
                     let ours = [Origin::Restriction, Origin::Bound];
                     if ours.iter().any(|origin| origins.contains(origin)) {
                         continue;
@@ -213,6 +226,19 @@ impl Solver {
             }
         }
         Answer::Unknown(Unknown::InputSize)
+    }
+
+    /// Gives a slice to the layers.
+    fn attempt(&mut self, pool: &Pool, path: &Path, slice: &Slice, deadline: Instant) -> Found {
+        let (exprs, origins): (Vec<Expr>, Vec<Origin>) = slice.conditions.iter().copied().unzip();
+        let hint = path.hint();
+        let value = |variable: Variable| hint.value(pool.variable_kind(variable));
+        let question = Question {
+            conditions: &exprs,
+            hint: &value,
+            deadline,
+        };
+        self.decide(pool, &question, &origins)
     }
 
     fn enabled(&self, layer: Layer) -> bool {
@@ -435,11 +461,13 @@ fn verified(
     let input = model.apply(pool, hint).ok()?;
     let made = Hint::new(pool, input);
     let changed = changed_variables(pool, path, prefix, &model, &made);
-    let mut conditions = path.naming(prefix, &changed);
+    let mut conditions = path.decided_by(prefix, &changed);
     conditions.extend_from_slice(asked);
-    let good = holds(pool, &conditions, |variable| {
-        made.value(pool.variable_kind(variable))
-    });
+    // Only what matters is computed: conditions can be large.
+    let mut values = Lazy::default();
+    let value = |variable: Variable| made.value(pool.variable_kind(variable));
+    let mut conditions = conditions.iter();
+    let good = conditions.all(|&condition| values.value(pool, &value, condition) == Some(1));
     good.then_some(model)
 }
 
@@ -492,7 +520,7 @@ fn core_of(
     for &origin in origins {
         match origin {
             Origin::Atom(number) => {
-                let index = path.atom_condition(number);
+                let index = path.view(false).atom_condition(number);
                 core.path.push(index as usize);
                 let condition = path.conditions()[index as usize];
                 let reasons = path.reasons(pool, condition, index);

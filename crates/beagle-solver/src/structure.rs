@@ -11,6 +11,7 @@ use beagle_trace::op::Op;
 use crate::path::Path;
 use crate::pool::{Expr, Pool};
 use crate::variable::{Source, SourceKey, Variable, VariableKind};
+use crate::view::{View, chain};
 
 /// How much of an input may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,23 +58,24 @@ pub(crate) struct Slice {
 pub(crate) fn slice(
     pool: &mut Pool,
     path: &Path,
+    view: &View,
     prefix: u32,
-    asked: &[Expr],
+    asked: &[(Expr, Origin)],
     scope: Scope,
 ) -> Slice {
     let mut seeds: Vec<Variable> = Vec::new();
-    for &expr in asked {
+    for &(expr, _) in asked {
         for variable in pool.variables_of(expr) {
             seeds.push(variable);
-            seeds.extend(path.chain(pool, variable));
+            seeds.extend(chain(pool, path.hint(), variable));
         }
     }
-    let (mut variables, mut atoms) = path.slice(prefix, &seeds);
+    let (mut variables, mut atoms) = view.slice(prefix, &seeds);
     let whole = scope != Scope::Restricted;
     if whole {
         loop {
             let more = linked(pool, path, prefix, &variables);
-            let (all, all_atoms) = path.slice(prefix, &more);
+            let (all, all_atoms) = view.slice(prefix, &more);
             let same = all.len() == variables.len();
             (variables, atoms) = (all, all_atoms);
             if same {
@@ -93,11 +95,10 @@ pub(crate) fn slice(
     builder.files(whole);
     builder.arguments(whole);
     let structure = builder.conditions;
-    let asked = asked.iter().enumerate();
-    let asked = asked.map(|(index, &expr)| (expr, Origin::Asked(index as u32)));
+    let asked = asked.iter().copied();
     let atoms = atoms
         .iter()
-        .map(|&atom| (path.atom(atom), Origin::Atom(atom)));
+        .map(|&atom| (view.atom(atom), Origin::Atom(atom)));
     let mut conditions: Vec<_> = asked.chain(atoms).chain(structure).collect();
     conditions.retain(|&(expr, _)| pool.value(expr) != Some(1));
     Slice { conditions }
@@ -139,7 +140,10 @@ fn linked(pool: &mut Pool, path: &Path, prefix: u32, variables: &[Variable]) -> 
     }
     all.sort_unstable();
     all.dedup();
-    let chains: Vec<Variable> = all.iter().flat_map(|&v| path.chain(pool, v)).collect();
+    let chains: Vec<Variable> = all
+        .iter()
+        .flat_map(|&v| chain(pool, path.hint(), v))
+        .collect();
     all.extend(chains);
     all.sort_unstable();
     all.dedup();

@@ -1,0 +1,116 @@
+//! The conditions of a path, simplified and cut into parts that hang together.
+
+use crate::known::{Known, parts};
+use crate::model::Hint;
+use crate::partition::Partition;
+use crate::pool::{Expr, Pool};
+use crate::variable::{Variable, VariableKind};
+
+/// Conditions that are each simplified by those before them.
+#[derive(Debug, Default)]
+pub(crate) struct View {
+    /// What remains of each condition after simplification by the earlier ones.
+    simplified: Vec<Expr>,
+    /// The parts of the simplified conditions, each with the time of its condition.
+    atoms: Vec<(Expr, u32)>,
+    partition: Partition,
+    known: Known,
+}
+
+impl View {
+    /// Adds a condition. Whether it is possible after the earlier ones.
+    pub(crate) fn push(&mut self, pool: &mut Pool, hint: &Hint, condition: Expr) -> bool {
+        let number = self.simplified.len() as u32;
+        let (possible, open) = self.add(pool, hint, condition, number);
+        let simple = match (possible, open) {
+            (true, true) => self.known.simplify(pool, condition, number).expr,
+            _ => pool.truth(possible),
+        };
+        self.simplified.push(simple);
+        possible
+    }
+
+    /// Adds something that holds together with the condition that is added next.
+    pub(crate) fn accompany(&mut self, pool: &mut Pool, hint: &Hint, condition: Expr) {
+        let number = self.simplified.len() as u32;
+        self.add(pool, hint, condition, number);
+    }
+
+    /// Adds the parts of a condition with this number. Whether it is possible, and whether it does
+    /// not follow.
+    fn add(&mut self, pool: &mut Pool, hint: &Hint, condition: Expr, number: u32) -> (bool, bool) {
+        let time = number + 1;
+        let found = self.known.simplify(pool, condition, number);
+        if let Some(value) = pool.value(found.expr) {
+            return (value == 1, false);
+        }
+        let before = self.atoms.len();
+        for atom in parts(pool, found.expr) {
+            if self.known.follows(pool, atom) {
+                continue;
+            }
+            self.known.learn(pool, atom, found.reasons, time);
+            let number = self.atoms.len() as u32;
+            self.atoms.push((atom, time));
+            let variables = pool.variables_of(atom);
+            self.partition.join(time, &variables, Some(number));
+            for &variable in &variables {
+                let chain = chain(pool, hint, variable);
+                self.partition.join(time, &chain, None);
+            }
+        }
+        (true, self.atoms.len() > before)
+    }
+
+    /// What remains of the condition at this index.
+    pub(crate) fn simplified(&self, index: usize) -> Expr {
+        self.simplified[index]
+    }
+
+    /// The variables and parts of conditions that hang together with these variables, when only the
+    /// first conditions count.
+    pub(crate) fn slice(&self, prefix: u32, variables: &[Variable]) -> (Vec<Variable>, Vec<u32>) {
+        self.partition.slice(prefix, variables)
+    }
+
+    /// A part of a condition.
+    pub(crate) fn atom(&self, number: u32) -> Expr {
+        self.atoms[number as usize].0
+    }
+
+    /// The index of the condition that a part belongs to.
+    pub(crate) fn atom_condition(&self, number: u32) -> u32 {
+        self.atoms[number as usize].1 - 1
+    }
+
+    /// An expression as it is after the first conditions.
+    pub(crate) fn simplify(&mut self, pool: &mut Pool, expr: Expr, prefix: u32) -> Expr {
+        self.known.simplify(pool, expr, prefix).expr
+    }
+
+    /// The conditions among the first that were used to simplify an expression.
+    pub(crate) fn reasons(&mut self, pool: &mut Pool, expr: Expr, prefix: u32) -> Vec<u32> {
+        let set = self.known.simplify(pool, expr, prefix).reasons;
+        match self.known.conditions(set) {
+            Some(conditions) => conditions.to_vec(),
+            None => (0..prefix).collect(),
+        }
+    }
+}
+
+/// The bytes that have to be there for a byte past the end of a string to be there, itself the last;
+/// empty for other variables.
+pub(crate) fn chain(pool: &mut Pool, hint: &Hint, variable: Variable) -> Vec<Variable> {
+    let VariableKind::Byte(source, index) = pool.variable_kind(variable) else {
+        return Vec::new();
+    };
+    let end = hint.size(source).min(u64::from(u32::MAX)) as u32;
+    if !pool.source_key(source).is_string() || index <= end {
+        return Vec::new();
+    }
+    let bytes = (end..=index).map(|index| {
+        let expr = pool.variable(VariableKind::Byte(source, index));
+        Variable(pool.term(expr).c)
+    });
+    bytes.collect()
+}
