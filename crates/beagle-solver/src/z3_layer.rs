@@ -5,13 +5,13 @@
 //!
 //! The `z3` crate keeps one context of Z3 per thread and its objects hold it by `Rc`. So a layer
 //! stays in the thread that made it (it is not `Send`); threads with a layer each do not disturb each
-//! other. Deadlines are the timer of Z3 itself, which asks the same flag as an interrupt from
-//! another thread would.
+//! other.
 
 mod floats;
 mod plain;
 mod render;
 mod terms;
+mod watchdog;
 
 use std::time::{Duration, Instant};
 
@@ -138,19 +138,13 @@ impl Session {
         variables: &[Variable],
         deadline: Instant,
     ) -> Outcome {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let milliseconds = left.as_millis().min(u128::from(u32::MAX - 1)) as u32;
-        if milliseconds == 0 {
+        if deadline.saturating_duration_since(Instant::now()) < Duration::from_millis(1) {
             return Outcome::Unknown;
         }
-        // As a parameter of the context: setting one of a solver makes it read all of its own again,
-        // which takes longer than an easy question.
-        let mut context = self.solver.get_context().clone();
-        context.update_param_value("timeout", &milliseconds.to_string());
-        let result = match literals {
+        let result = watchdog::until(deadline, || match literals {
             [] => self.solver.check(),
             _ => self.solver.check_assumptions(literals),
-        };
+        });
         match result {
             SatResult::Unknown => Outcome::Unknown,
             SatResult::Unsat => Outcome::Unsat(self.solver.get_unsat_core().into_iter().collect()),

@@ -3,9 +3,10 @@
 
 use std::time::{Duration, Instant};
 
-use z3::{Params, SatResult, Solver};
+use z3::{SatResult, Solver};
 
 use super::terms::Terms;
+use super::watchdog;
 use crate::pool::{Expr, Pool};
 
 /// Z3 with a stack of conditions.
@@ -54,16 +55,11 @@ impl PlainZ3 {
 }
 
 fn decide(solver: &Solver, terms: &Terms, asked: &[Expr], limit: Duration) -> Option<bool> {
-    let mut parameters = Params::new();
-    parameters.set_u32(
-        "timeout",
-        limit.as_millis().min(u128::from(u32::MAX - 1)) as u32,
-    );
-    solver.set_params(&parameters);
     for &condition in asked {
         solver.assert(terms.bit(condition));
     }
-    match solver.check() {
+    let deadline = Instant::now() + limit;
+    match watchdog::until(deadline, || solver.check()) {
         SatResult::Sat => Some(true),
         SatResult::Unsat => Some(false),
         SatResult::Unknown => None,
