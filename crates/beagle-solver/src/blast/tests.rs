@@ -1,3 +1,5 @@
+//! Circuits against the evaluator.
+
 use std::time::{Duration, Instant};
 
 use beagle_trace::node::mask;

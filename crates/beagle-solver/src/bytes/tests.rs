@@ -1,3 +1,5 @@
+//! Sets of bytes, and conditions as such sets.
+
 use super::*;
 use crate::search::random::Random;
 use crate::search::samples::{Samples, bytes};

@@ -1,3 +1,5 @@
+//! Answers of the SAT solver: models, cores, nearness, limits.
+
 use std::time::{Duration, Instant};
 
 use beagle_trace::op::Op;

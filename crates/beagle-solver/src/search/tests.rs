@@ -1,3 +1,5 @@
+//! What local search finds, and what it must not claim.
+
 use std::time::{Duration, Instant};
 
 use beagle_trace::op::Op;

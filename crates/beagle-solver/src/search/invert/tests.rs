@@ -1,3 +1,5 @@
+//! Inverse values against the operators themselves.
+
 use super::*;
 
 const INTEGER: [Op; 19] = [
