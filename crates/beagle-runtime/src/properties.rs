@@ -9,28 +9,6 @@ use crate::fold::{binary, signed};
 use crate::harness::{Random, Source, eval, start};
 use crate::{shadow, slots, table};
 
-const INTEGER: [Op; 19] = [
-    Op::Add,
-    Op::Sub,
-    Op::Mul,
-    Op::UDiv,
-    Op::SDiv,
-    Op::URem,
-    Op::SRem,
-    Op::And,
-    Op::Or,
-    Op::Xor,
-    Op::Shl,
-    Op::LShr,
-    Op::AShr,
-    Op::Eq,
-    Op::Ne,
-    Op::Ult,
-    Op::Ule,
-    Op::Slt,
-    Op::Sle,
-];
-
 /// One step of a straight-line program over earlier values.
 enum Step {
     Input(usize),
@@ -72,7 +50,7 @@ fn program(random: &mut Random, bytes: usize) -> Vec<(Step, u16)> {
             6 if !bits.is_empty() => (Step::Ite(bits[random.below(bits.len())], a, b), width),
             7 if width == 1 => (Step::Not(a), 1),
             _ => {
-                let op = INTEGER[random.below(INTEGER.len())];
+                let op = Op::BINARY[random.below(Op::BINARY.len())];
                 (
                     Step::Binary(op, a, b),
                     if op.is_comparison() { 1 } else { width },

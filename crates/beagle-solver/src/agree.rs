@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::layer::{Found, Question};
 use crate::pool::{Expr, Pool};
-use crate::random::{Kind, Query};
+use crate::query::{Kind, Query};
 use crate::tape::{Tape, Values};
 use crate::variable::Variable;
 use crate::z3_layer::{Mode, Z3Layer};

@@ -182,7 +182,7 @@ impl Step<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{Kind, Query};
+    use crate::query::{Kind, Query};
     use crate::tape::{Tape, Values};
 
     #[test]

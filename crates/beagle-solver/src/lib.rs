@@ -24,8 +24,9 @@ mod partition;
 mod path;
 mod pin;
 mod pool;
-#[doc(hidden)]
-pub mod random;
+#[cfg(test)]
+mod query;
+mod random;
 mod ranges;
 mod rewrite;
 mod sat;

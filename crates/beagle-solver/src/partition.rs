@@ -110,6 +110,7 @@ impl Partition {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     fn variables(numbers: &[u32]) -> Vec<Variable> {
         numbers.iter().map(|&number| Variable(number)).collect()
@@ -133,13 +134,8 @@ mod tests {
 
     #[test]
     fn slices_agree_with_a_plain_search() {
-        let mut state = 12345u64;
-        let mut random = |below: u32| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (state >> 33) as u32 % below
-        };
+        let mut generator = Random::new(12345);
+        let mut random = |below: usize| generator.below(below) as u32;
         for _ in 0..200 {
             let sets: Vec<Vec<u32>> = (0..12)
                 .map(|_| (0..1 + random(3)).map(|_| random(16)).collect())

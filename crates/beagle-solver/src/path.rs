@@ -69,6 +69,12 @@ impl Path {
         self.impossible
     }
 
+    /// Whether a condition holds for the input of the run.
+    pub(crate) fn holds(&mut self, pool: &Pool, condition: Expr) -> bool {
+        let hint = |variable: Variable| self.hint.value(pool.variable_kind(variable));
+        self.values.value(pool, &hint, condition) == Some(1)
+    }
+
     /// Whether the condition at this index follows from the earlier ones: its negation is no
     /// question worth asking.
     pub fn follows(&self, pool: &Pool, index: usize) -> bool {

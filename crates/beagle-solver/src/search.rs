@@ -13,7 +13,6 @@ pub(crate) mod lanes;
 mod linear;
 mod problem;
 mod propagate;
-pub(crate) mod random;
 #[cfg(test)]
 pub(crate) mod samples;
 mod scan;
@@ -25,11 +24,11 @@ use rustc_hash::FxHashMap;
 use crate::bytes::{ByteSet, Truth};
 use crate::layer::{Found, Question, Why};
 use crate::pool::{Expr, Pool};
+use crate::random::Random;
 use crate::variable::Variable;
 use lanes::Lanes;
 use problem::{Problem, Unknown};
 use propagate::Propagation;
-use random::Random;
 use state::{Budget, State};
 
 /// How much work any question is worth, in units of about twenty nanoseconds.
@@ -228,7 +227,7 @@ impl Search {
                 scan::Pairs::Undefined => return Outcome::Nothing(Why::Budget),
                 scan::Pairs::Open => {
                     self.state.start(&problem);
-                    let mut random = Random::new(0x9e37_79b9_7f4a_7c15 ^ problem.tape.len() as u64);
+                    let mut random = Random::new(7 ^ problem.tape.len() as u64);
                     let found = walk::walk(
                         &mut problem,
                         &mut self.state,

@@ -16,7 +16,7 @@ use crate::sat::Sat;
 use crate::search::Search;
 use crate::statistics::{Layer, Statistics};
 use crate::structure::{self, Origin, Scope, Slice};
-use crate::tape::{Tape, Values};
+use crate::tape::Tape;
 use crate::variable::{SourceKey, Variable, VariableKind};
 use crate::z3_layer::Z3Layer;
 
@@ -266,13 +266,12 @@ impl Solver {
         found
     }
 
-    fn holds_already(&mut self, pool: &Pool, path: &Path, asked: &[Expr]) -> bool {
+    fn holds_already(&mut self, pool: &Pool, path: &mut Path, asked: &[Expr]) -> bool {
         if !self.enabled(Layer::Hint) {
             return false;
         }
         let holds = self.timed(Layer::Hint, |_| {
-            let hint = path.hint();
-            holds(pool, asked, |v| hint.value(pool.variable_kind(v)))
+            asked.iter().all(|&condition| path.holds(pool, condition))
         });
         self.statistics.layer_mut(Layer::Hint).satisfiable += u64::from(holds);
         holds
@@ -437,13 +436,6 @@ fn keep_all(
             model.push((variable, hint(variable)));
         }
     }
-}
-
-fn holds(pool: &Pool, conditions: &[Expr], value: impl FnMut(Variable) -> u128) -> bool {
-    let tape = Tape::new(pool, conditions);
-    let mut values = Values::default();
-    tape.run(&mut values, value);
-    tape.all_hold(&values)
 }
 
 /// The model without what changes nothing, if the evaluator accepts the input that it makes.

@@ -168,6 +168,29 @@ pub enum Arity {
 }
 
 impl Op {
+    /// The operators of two integers of equal width: arithmetic, then comparisons.
+    pub const BINARY: [Op; 19] = [
+        Op::Add,
+        Op::Sub,
+        Op::Mul,
+        Op::UDiv,
+        Op::SDiv,
+        Op::URem,
+        Op::SRem,
+        Op::And,
+        Op::Or,
+        Op::Xor,
+        Op::Shl,
+        Op::LShr,
+        Op::AShr,
+        Op::Eq,
+        Op::Ne,
+        Op::Ult,
+        Op::Ule,
+        Op::Slt,
+        Op::Sle,
+    ];
+
     /// Which fields of its nodes are operands.
     pub const fn arity(self) -> Arity {
         match self {

@@ -7,33 +7,22 @@ use beagle_trace::op::{Arity, Op};
 
 use super::*;
 use crate::pool::Table;
+use crate::random::Random;
 use crate::tape::{Tape, Values};
 use crate::variable::{SourceKey, VariableKind};
 
-/// A small generator of numbers that are the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    /// Often small, near a power of two or all ones.
-    fn value(&mut self, width: u16) -> u128 {
-        let any = u128::from(self.next()) << 64 | u128::from(self.next());
-        let shift = self.next() % u64::from(width);
-        let value = match self.next() % 6 {
-            0 => any >> (127 - shift),
-            1 => (1 << shift) - u128::from(self.next() & 1),
-            2 => !(any >> (127 - shift)),
-            3 => u128::from(self.next() % 3),
-            _ => any,
-        };
-        value & mask(width)
-    }
+/// Often small, near a power of two or all ones.
+fn value(random: &mut Random, width: u16) -> u128 {
+    let any = random.wide();
+    let shift = random.next() % u64::from(width);
+    let value = match random.next() % 6 {
+        0 => any >> (127 - shift),
+        1 => (1 << shift) - u128::from(random.next() & 1),
+        2 => !(any >> (127 - shift)),
+        3 => u128::from(random.next() % 3),
+        _ => any,
+    };
+    value & mask(width)
 }
 
 fn later() -> Instant {
@@ -118,26 +107,8 @@ impl Check {
     }
 }
 
-const INTEGER: &[Op] = &[
-    Op::Add,
-    Op::Sub,
-    Op::Mul,
-    Op::UDiv,
-    Op::SDiv,
-    Op::URem,
-    Op::SRem,
-    Op::And,
-    Op::Or,
-    Op::Xor,
-    Op::Shl,
-    Op::LShr,
-    Op::AShr,
-    Op::Eq,
-    Op::Ne,
-    Op::Ult,
-    Op::Ule,
-    Op::Slt,
-    Op::Sle,
+/// The other operators that circuits know, of numbers of equal width.
+const OTHERS: [Op; 7] = [
     Op::Ctpop,
     Op::Ctlz,
     Op::Cttz,
@@ -151,7 +122,7 @@ const INTEGER: &[Op] = &[
 fn all_of(pool: &mut Pool, a: Expr, b: Expr) -> Vec<Expr> {
     let width = pool.width(a);
     let mut exprs = Vec::new();
-    for &op in INTEGER {
+    for op in Op::BINARY.into_iter().chain(OTHERS) {
         let result = if op.is_comparison() { 1 } else { width };
         let operands = if op.arity() == Arity::One {
             &[a][..]
@@ -211,7 +182,7 @@ fn operators_with_a_constant_agree_with_the_evaluator() {
 
 #[test]
 fn operators_of_wide_numbers_agree_with_the_evaluator() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     for width in [7, 8, 16, 31, 32, 33, 63, 64, 65, 100, 128] {
         let mut pool = Pool::new();
         let (a, b) = (number(&mut pool, 0, width), number(&mut pool, 16, width));
@@ -219,7 +190,7 @@ fn operators_of_wide_numbers_agree_with_the_evaluator() {
         let mut check = Check::new(&pool, &exprs);
         let bytes = usize::from(width.div_ceil(8));
         let inputs: Vec<[u128; 2]> = (0..256)
-            .map(|_| [random.value(width), random.value(width)])
+            .map(|_| [value(&mut random, width), value(&mut random, width)])
             .collect();
         check.inputs(&pool, 256, |lane, variable| {
             let at = variable.0 as usize;
@@ -230,16 +201,16 @@ fn operators_of_wide_numbers_agree_with_the_evaluator() {
 
 #[test]
 fn operators_with_a_wide_constant_agree_with_the_evaluator() {
-    let mut random = Random(2);
+    let mut random = Random::new(2);
     for width in [7, 8, 16, 31, 32, 33, 63, 64, 65, 100, 128] {
         for _ in 0..6 {
             let mut pool = Pool::new();
             let a = number(&mut pool, 0, width);
-            let constant = pool.constant(width, random.value(width));
+            let constant = pool.constant(width, value(&mut random, width));
             let mut exprs = all_of(&mut pool, a, constant);
             exprs.extend(all_of(&mut pool, constant, a));
             let mut check = Check::new(&pool, &exprs);
-            let inputs: Vec<u128> = (0..64).map(|_| random.value(width)).collect();
+            let inputs: Vec<u128> = (0..64).map(|_| value(&mut random, width)).collect();
             check.inputs(&pool, 64, |lane, variable| {
                 inputs[lane] >> (variable.0 * 8) & 0xff
             });
@@ -250,7 +221,7 @@ fn operators_with_a_wide_constant_agree_with_the_evaluator() {
 #[test]
 fn operators_of_widened_bytes_agree_with_the_evaluator() {
     // Constant and equal bits at the top of the operands.
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     let mut pool = Pool::new();
     let (a, b) = (number(&mut pool, 0, 8), number(&mut pool, 1, 8));
     let mut exprs = Vec::new();
@@ -262,7 +233,7 @@ fn operators_of_widened_bytes_agree_with_the_evaluator() {
     }
     let mut check = Check::new(&pool, &exprs);
     for _ in 0..8 {
-        let inputs: Vec<u128> = (0..512).map(|_| random.value(8)).collect();
+        let inputs: Vec<u128> = (0..512).map(|_| value(&mut random, 8)).collect();
         check.inputs(&pool, 256, |lane, variable| {
             inputs[lane * 2 + variable.0 as usize]
         });
@@ -333,7 +304,7 @@ fn lookup(pool: &mut Pool, offset: Expr, table: Table, width: u16) -> Expr {
 
 #[test]
 fn tables_agree_with_the_evaluator() {
-    let mut random = Random(4);
+    let mut random = Random::new(4);
     for length in [0, 1, 3, 4, 7, 8, 100, 200, 300] {
         for width in [8, 16, 32, 128] {
             for (scale, first) in [(1, 0), (1, 3), (2, 0), (4, 1)] {

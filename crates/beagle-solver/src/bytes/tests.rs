@@ -1,7 +1,7 @@
 //! Sets of bytes, and conditions as such sets.
 
 use super::*;
-use crate::search::random::Random;
+use crate::random::Random;
 use crate::search::samples::{Samples, bytes};
 
 fn random_set(random: &mut Random) -> ByteSet {

@@ -13,6 +13,7 @@ use beagle_trace::node::mask;
 use beagle_trace::op::{Arity, Op};
 
 use crate::pool::{Expr, Pool, Term};
+use crate::random::Random;
 use crate::variable::{SourceKey, VariableKind};
 
 /// An application of a rule: its name, the term before, the expression after.
@@ -50,23 +51,24 @@ pub(super) fn long(pool: &mut Pool, index: u32) -> Expr {
     pool.variable(VariableKind::Size(source))
 }
 
-/// Random numbers, the same each time.
-pub(super) struct Dice(pub u64);
+/// Random numbers, and constants at places where things go wrong.
+pub(super) struct Dice(Random);
 
 impl Dice {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(Random::new(seed))
+    }
+
     pub(super) fn roll(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 8
+        self.0.next()
     }
 
     pub(super) fn below(&mut self, end: usize) -> usize {
-        (self.roll() % end as u64) as usize
+        self.0.below(end)
     }
 
     pub(super) fn pick<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
+        self.0.pick(all)
     }
 
     /// A number at one of the places where things go wrong, or any.
@@ -216,22 +218,6 @@ pub(super) fn term(op: Op, width: u16, operands: &[Expr]) -> Term {
     }
 }
 
-/// The operators of two operands of one width with a result of that width.
-pub(super) const BINARY: &[Op] = &[
-    Op::Add,
-    Op::Sub,
-    Op::Mul,
-    Op::UDiv,
-    Op::SDiv,
-    Op::URem,
-    Op::SRem,
-    Op::And,
-    Op::Or,
-    Op::Xor,
-    Op::Shl,
-    Op::LShr,
-    Op::AShr,
-];
-
-/// The comparisons of integers.
-pub(super) const COMPARISONS: &[Op] = &[Op::Eq, Op::Ne, Op::Ult, Op::Ule, Op::Slt, Op::Sle];
+/// The operators of two integers with a result of their width, and the comparisons.
+pub(super) const BINARY: &[Op] = Op::BINARY.split_at(13).0;
+pub(super) const COMPARISONS: &[Op] = Op::BINARY.split_at(13).1;

@@ -6,7 +6,7 @@ use beagle_trace::node::mask;
 use beagle_trace::op::Op;
 
 use super::invert::Operation;
-use super::random::Random;
+use crate::random::Random;
 
 /// How many neighbours are looked at on each side.
 const NEIGHBOURS: u128 = 4;

@@ -5,7 +5,7 @@ use beagle_trace::node::mask;
 use beagle_trace::op::{Arity, Op};
 
 use super::floats;
-use super::random::Random;
+use crate::random::Random;
 
 /// An operator of one or two operands with the values of its operands.
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,7 @@ use beagle_trace::render;
 
 use super::invert::Operation;
 use super::problem::{NONE, Problem};
-use super::random::Random;
+use crate::random::Random;
 use crate::tape::{Lookup, Step, Values};
 
 /// No more wanted values are followed in one move.

@@ -2,8 +2,8 @@
 
 use beagle_trace::op::Op;
 
-use super::random::Random;
 use crate::pool::{Expr, Pool, Table, Term};
+use crate::random::Random;
 use crate::variable::{SourceKey, VariableKind};
 
 /// Bytes of standard input.

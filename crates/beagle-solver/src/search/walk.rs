@@ -5,9 +5,9 @@ use super::lanes::{LANES, Lanes};
 use super::linear;
 use super::problem::{NONE, Problem};
 use super::propagate::Propagation;
-use super::random::Random;
 use super::scan;
 use super::state::{Budget, State};
+use crate::random::Random;
 
 /// So many moves without progress, and the walk starts again.
 const PATIENCE: usize = 60;

@@ -6,25 +6,10 @@ use beagle_trace::op::Op;
 use super::*;
 use crate::agree::{agree, queries};
 use crate::pool::Term;
-use crate::random::Kind;
+use crate::query::Kind;
+use crate::random::Random;
+use crate::tape::Values;
 use crate::variable::SourceKey;
-
-/// A small generator of numbers; the same ones in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % limit
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())]
-    }
-}
 
 /// The bytes that occur; 0 only in standard input.
 const LETTERS: [u8; 3] = *b"ab0";
@@ -251,7 +236,7 @@ fn layers_agree_with_z3_on_tiny_questions() {
 fn answers_agree_with_trying_all_small_inputs() {
     let mut world = World::new();
     let inputs = world.hints(all_inputs());
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let (mut found, mut none) = (0, 0);
     // More with QUERIES=n.
     let rounds = std::env::var("QUERIES").ok().and_then(|n| n.parse().ok());
@@ -348,8 +333,10 @@ fn ask_for(pool: &mut Pool, solver: &mut Solver, size: usize, asked: &[Expr]) ->
     if let Answer::Satisfiable(model) = &answer {
         let made = model.apply(pool, path.hint()).expect("an input");
         let hint = Hint::new(pool, made);
-        let good = holds(pool, asked, |v| hint.value(pool.variable_kind(v)));
-        assert!(good, "an answer that is none");
+        let tape = Tape::new(pool, asked);
+        let mut values = Values::default();
+        tape.run(&mut values, |v| hint.value(pool.variable_kind(v)));
+        assert!(tape.all_hold(&values), "an answer that is none");
     }
     answer
 }

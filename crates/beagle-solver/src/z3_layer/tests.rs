@@ -10,7 +10,8 @@ use z3::ast::Ast;
 use super::*;
 use crate::agree::{Tried, agree, ask, holds, queries, reproduction, try_all};
 use crate::pool::Term;
-use crate::random::{Kind, Query, Random};
+use crate::query::{Kind, Query};
+use crate::random::Random;
 use crate::tape::{Tape, Values};
 use crate::variable::{SourceKey, VariableKind};
 

@@ -105,28 +105,6 @@ fn oracle(op: Op, width: u16, a: u128, b: u128) -> u128 {
     }
 }
 
-const BINARY: [Op; 19] = [
-    Op::Add,
-    Op::Sub,
-    Op::Mul,
-    Op::UDiv,
-    Op::SDiv,
-    Op::URem,
-    Op::SRem,
-    Op::And,
-    Op::Or,
-    Op::Xor,
-    Op::Shl,
-    Op::LShr,
-    Op::AShr,
-    Op::Eq,
-    Op::Ne,
-    Op::Ult,
-    Op::Ule,
-    Op::Slt,
-    Op::Sle,
-];
-
 #[test]
 fn all_small_values_agree_with_the_definitions() {
     for width in 1..=6 {
@@ -134,13 +112,13 @@ fn all_small_values_agree_with_the_definitions() {
             for b in 0..1u128 << width {
                 let mut recording = Recording::new();
                 let (x, y) = (recording.constant(width, a), recording.constant(width, b));
-                let ids = BINARY.map(|op| {
+                let ids = Op::BINARY.map(|op| {
                     let result = if op.is_comparison() { 1 } else { width };
                     recording.node(op, result, [x, y, 0], 0)
                 });
                 let trace = recording.trace().expect("well typed");
                 let values = evaluate(&trace, &Input::default());
-                for (op, id) in BINARY.into_iter().zip(ids) {
+                for (op, id) in Op::BINARY.into_iter().zip(ids) {
                     let expected = oracle(op, width, a, b);
                     assert_eq!(values.get(id), Some(expected), "{op:?} {width} {a} {b}");
                 }
@@ -153,7 +131,7 @@ fn all_small_values_agree_with_the_definitions() {
 fn bytes_agree_with_the_definitions() {
     for a in (0..256).step_by(3).chain([127, 128, 254, 255]) {
         for b in (0..256).step_by(5).chain([1, 7, 8, 9, 127, 128, 255]) {
-            for op in BINARY {
+            for op in Op::BINARY {
                 let expected = oracle(op, 8, a, b);
                 assert_eq!(binary(op, 8, a, b), Some(expected), "{op:?} {a} {b}");
             }

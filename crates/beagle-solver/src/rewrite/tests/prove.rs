@@ -213,6 +213,7 @@ fn rare_of_width(pool: &mut Pool, width: u16) {
     let (one, ten) = (constant(pool, 1), constant(pool, 10));
     let quotient = pool.op(Op::UDiv, width, &[x, ten]);
     pool.op(Op::UDiv, width, &[quotient, ten]);
+    pool.eq(quotient, one);
     let (more, other) = (
         pool.op(Op::Add, width, &[x, one]),
         pool.op(Op::Add, width, &[y, ten]),
@@ -223,6 +224,7 @@ fn rare_of_width(pool: &mut Pool, width: u16) {
     let (even, low) = (constant(pool, 0x55), constant(pool, 0x0f));
     let masked = pool.op(Op::And, width, &[x, even]);
     pool.op(Op::Or, width, &[masked, low]);
+    pool.op(Op::And, width, &[masked, low]);
     let is_ten = pool.eq(x, ten);
     let is_one = pool.eq(x, one);
     let small = pool.op(Op::Ult, 1, &[x, ten]);
@@ -309,7 +311,7 @@ fn rare(pool: &mut Pool) {
 
 #[test]
 fn every_rule_is_proved() {
-    let mut dice = Dice(77);
+    let mut dice = Dice::new(77);
     let mut checker = checker(&mut dice);
     let mut all = applications(&mut checker, &mut dice);
     let pool = &mut checker.pool;

@@ -142,7 +142,7 @@ const WIDTHS: &[u16] = &[
 ];
 
 fn check(seed: u64, widths: &'static [u16], window: usize) {
-    let mut dice = Dice(seed);
+    let mut dice = Dice::new(seed);
     let mut checker = checker(&mut dice);
     let mut stock = Stock::new(&mut checker, widths, window);
     for round in 0..100_000 {
@@ -167,7 +167,7 @@ fn random_terms_of_common_widths() {
 
 #[test]
 fn random_terms_as_the_tape_sees_them() {
-    let mut dice = Dice(5);
+    let mut dice = Dice::new(5);
     let mut checker = checker(&mut dice);
     let mut stock = Stock::new(&mut checker, &[1, 8, 32, 64], 20);
     let mut values = Values::default();
@@ -178,7 +178,7 @@ fn random_terms_as_the_tape_sees_them() {
             let tape = Tape::new(&checker.pool, &[before, after]);
             let seed = dice.roll();
             tape.run(&mut values, |variable| {
-                let mut dice = Dice(seed ^ u64::from(variable.0) << 32 | 1);
+                let mut dice = Dice::new(seed ^ u64::from(variable.0) << 32 | 1);
                 dice.roll();
                 dice.constant(64)
             });

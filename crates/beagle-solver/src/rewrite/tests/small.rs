@@ -111,7 +111,7 @@ fn deeper(checker: &mut Checker, first: &Level, atoms: &[Expr], width: u16, samp
             checker.make(made);
         }
     }
-    let mut dice = Dice(u64::from(width) + 1);
+    let mut dice = Dice::new(u64::from(width) + 1);
     for round in 0..samples {
         let all = &first.0[dice.pick(&[1, width, width, width, width + 1, 2 * width]) as usize];
         if all.is_empty() {

@@ -2,28 +2,6 @@
 
 use super::*;
 
-const INTEGER: [Op; 19] = [
-    Op::Add,
-    Op::Sub,
-    Op::Mul,
-    Op::UDiv,
-    Op::SDiv,
-    Op::URem,
-    Op::SRem,
-    Op::And,
-    Op::Or,
-    Op::Xor,
-    Op::Shl,
-    Op::LShr,
-    Op::AShr,
-    Op::Eq,
-    Op::Ne,
-    Op::Ult,
-    Op::Ule,
-    Op::Slt,
-    Op::Sle,
-];
-
 fn operation(op: Op, width: u16, a: u128, b: u128) -> Operation {
     let value = |bits| Value { bits, width };
     Operation {
@@ -51,7 +29,7 @@ fn at_small_widths_an_inverse_is_found_where_there_is_one() {
     let mut random = Random::new(3);
     for width in 1..=4u16 {
         let all = 0..=mask(width);
-        for op in INTEGER {
+        for op in Op::BINARY {
             for (current, other) in all.clone().flat_map(|a| all.clone().map(move |b| (a, b))) {
                 for which in [0, 1] {
                     let (a, b) = if which == 0 {
@@ -126,7 +104,7 @@ fn at_large_widths_inverses_are_right() {
     let mut random = Random::new(5);
     for round in 0..60_000u32 {
         let width = 1 + random.below(128) as u16;
-        let op = INTEGER[random.below(INTEGER.len())];
+        let op = Op::BINARY[random.below(Op::BINARY.len())];
         let mut value = || match random.below(5) {
             0 => random.below(5) as u128,
             1 => u128::MAX - random.below(5) as u128,
