@@ -19,6 +19,16 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("beagle-executor", &["beagle-trace"]),
     ("beagle-solver", &["beagle-trace"]),
     (
+        "beagle-engine",
+        &[
+            "beagle-change",
+            "beagle-executor",
+            "beagle-program",
+            "beagle-solver",
+            "beagle-trace",
+        ],
+    ),
+    (
         "beagle-report",
         &["beagle-change", "beagle-program", "beagle-trace"],
     ),
