@@ -68,7 +68,12 @@ mod tests {
         assert_eq!(std::fs::read_to_string(first.join("it")).unwrap(), "one");
         let other = cache.keep("things", &[b"ab"], write("two")).unwrap();
         assert_ne!(first, other);
-        assert_eq!(std::fs::read_dir(dir.path().join("things")).unwrap().count(), 2);
+        assert_eq!(
+            std::fs::read_dir(dir.path().join("things"))
+                .unwrap()
+                .count(),
+            2
+        );
     }
 
     #[test]
@@ -77,7 +82,12 @@ mod tests {
         let cache = Cache::at(dir.path(), Path::new("/bin/true")).unwrap();
         let fail = |_: &Path| Err(BuildError::ToolMissing { name: "x".into() });
         assert!(cache.keep("things", &[b"a"], fail).is_err());
-        assert_eq!(std::fs::read_dir(dir.path().join("things")).unwrap().count(), 0);
+        assert_eq!(
+            std::fs::read_dir(dir.path().join("things"))
+                .unwrap()
+                .count(),
+            0
+        );
         assert!(cache.keep("things", &[b"a"], write("one")).is_ok());
     }
 
@@ -91,6 +101,11 @@ mod tests {
         });
         let place = outer.unwrap();
         assert_eq!(std::fs::read_to_string(place.join("it")).unwrap(), "inner");
-        assert_eq!(std::fs::read_dir(dir.path().join("things")).unwrap().count(), 1);
+        assert_eq!(
+            std::fs::read_dir(dir.path().join("things"))
+                .unwrap()
+                .count(),
+            1
+        );
     }
 }

@@ -44,9 +44,7 @@ pub(crate) fn environment(run: Run, flavour: Flavour) -> Run {
     match flavour {
         Flavour::Plain => run.without_env(&[SANITIZE]),
         // Programs that are made and run on the way may leak.
-        Flavour::Sanitized => run
-            .env(SANITIZE, "1")
-            .env("ASAN_OPTIONS", "detect_leaks=0"),
+        Flavour::Sanitized => run.env(SANITIZE, "1").env("ASAN_OPTIONS", "detect_leaks=0"),
     }
 }
 
