@@ -7,6 +7,7 @@ mod failure;
 mod output;
 mod timings;
 mod trace;
+mod traced;
 mod usage;
 mod versions;
 
