@@ -30,12 +30,13 @@ impl Client {
     pub(crate) fn start(command: &KeeperCommand, setup: &Setup) -> Result<Self, Error> {
         let stage = if setup.without_namespaces { "" } else { FIRST };
         let result = match Self::try_start(command, setup, stage) {
-            Err(error) if !setup.without_namespaces => Self::try_start(command, setup, "")
-                .map(|mut client| {
+            Err(error) if !setup.without_namespaces => {
+                Self::try_start(command, setup, "").map(|mut client| {
                     let text = format!("no namespaces: {error}");
                     client.isolation.refused.push(text);
                     client
-                }),
+                })
+            }
             other => other,
         };
         result.map_err(|source| Error::NoKeeper {

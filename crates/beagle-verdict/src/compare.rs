@@ -97,10 +97,7 @@ fn goes_on(a: &Stream, b: &Stream, runs: Runs<'_>, rules: &Rules) -> bool {
     if a.bytes.starts_with(&b.bytes) || b.bytes.starts_with(&a.bytes) {
         return true;
     }
-    let (a, b) = (
-        rules.apply(&a.bytes, runs.0),
-        rules.apply(&b.bytes, runs.1),
-    );
+    let (a, b) = (rules.apply(&a.bytes, runs.0), rules.apply(&b.bytes, runs.1));
     a.starts_with(&b) || b.starts_with(&a)
 }
 

@@ -119,10 +119,7 @@ const KINDS: &[(&str, &str)] = &[
     ("null pointer returned", "nonnull-return"),
     ("null pointer", "null-pointer"),
     ("negation of", "negation-overflow"),
-    (
-        "outside the range of representable",
-        "float-cast-overflow",
-    ),
+    ("outside the range of representable", "float-cast-overflow"),
     ("not a valid value for type", "invalid-value"),
     ("with insufficient space", "object-size"),
     ("variable length array bound", "vla-bound"),
@@ -212,11 +209,28 @@ allocated by thread T0 here:
     #[test]
     fn other_kinds_are_named() {
         let kind = |text: &str| parse(text).expect("a fault").kind;
-        assert_eq!(kind("==1==ERROR: AddressSanitizer: attempting double-free on 0x1 in thread T0:"), "double-free");
-        assert_eq!(kind("==1==ERROR: AddressSanitizer: attempting free on address which was not malloc()-ed: 0x1"), "bad-free");
-        assert_eq!(kind("==1==ERROR: AddressSanitizer: SEGV on unknown address 0x0"), "SEGV");
-        assert_eq!(kind("==1==AddressSanitizer: hard rss limit exhausted (1Mb vs 2Mb)"), "out-of-memory");
-        assert_eq!(kind("a.c:1:2: runtime error: some new check of theirs: 3"), "some-new-check-of");
+        assert_eq!(
+            kind("==1==ERROR: AddressSanitizer: attempting double-free on 0x1 in thread T0:"),
+            "double-free"
+        );
+        assert_eq!(
+            kind(
+                "==1==ERROR: AddressSanitizer: attempting free on address which was not malloc()-ed: 0x1"
+            ),
+            "bad-free"
+        );
+        assert_eq!(
+            kind("==1==ERROR: AddressSanitizer: SEGV on unknown address 0x0"),
+            "SEGV"
+        );
+        assert_eq!(
+            kind("==1==AddressSanitizer: hard rss limit exhausted (1Mb vs 2Mb)"),
+            "out-of-memory"
+        );
+        assert_eq!(
+            kind("a.c:1:2: runtime error: some new check of theirs: 3"),
+            "some-new-check-of"
+        );
         assert_eq!(kind("something else"), "sanitizer-error");
         assert!(parse(" \n").is_none());
     }

@@ -63,6 +63,12 @@ fn keep(mut isolation: Isolation) -> io::Result<()> {
     let setup: Setup = wire::receive(&control)?;
     let last_pid = if isolation.namespaces {
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        if let Err(error) = mounts::mount_proc() {
+            let text = format!("no own list of processes: {error}");
+            isolation.refused.push(text);
+        }
+        namespaces::limit_processes(setup.processes);
+        let last_pid = namespaces::open_last_pid();
         match mounts::shut(&setup.writable) {
             Ok(()) => isolation.read_only = true,
             Err(error) => {
@@ -70,7 +76,7 @@ fn keep(mut isolation: Isolation) -> io::Result<()> {
                 isolation.refused.push(text);
             }
         }
-        namespaces::open_last_pid()
+        last_pid
     } else {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
         None

@@ -65,7 +65,8 @@ impl Rules {
 
 /// Addresses as Linux gives them to programs, times of the day, numbers.
 static VARYING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?-u)\b(?:(0x[5-7][0-9a-f]{11})|([0-9]{2}:[0-9]{2}:[0-9]{2})|([0-9]{4,19}))\b").ok()
+    Regex::new(r"(?-u)\b(?:(0x[5-7][0-9a-f]{11})|([0-9]{2}:[0-9]{2}:[0-9]{2})|([0-9]{4,19}))\b")
+        .ok()
 });
 
 fn vary(found: &Captures<'_>, run: &Circumstances, out: &mut Vec<u8>) {
@@ -108,11 +109,7 @@ fn is_second(digits: &[u8], now: &std::ops::RangeInclusive<u64>) -> bool {
     matches!(second, Ok(Ok(second)) if now.contains(&second))
 }
 
-fn replace(
-    text: &mut Cow<'_, [u8]>,
-    regex: &Regex,
-    with: impl Fn(&Captures<'_>, &mut Vec<u8>),
-) {
+fn replace(text: &mut Cow<'_, [u8]>, regex: &Regex, with: impl Fn(&Captures<'_>, &mut Vec<u8>)) {
     let replaced = regex.replace_all(text, |found: &Captures<'_>| {
         let mut out = Vec::new();
         with(found, &mut out);
@@ -162,14 +159,23 @@ mod tests {
         assert_eq!(applied(&rules, "pid 20000!"), "pid <pid>!");
         assert_eq!(applied(&rules, "at 1800000000"), "at <time>");
         assert_eq!(applied(&rules, "at 1800000001123"), "at <time>");
-        assert_eq!(applied(&rules, "Fri Jan 15 08:00:01 2027"), "Fri Jan 15 <time> 2027");
+        assert_eq!(
+            applied(&rules, "Fri Jan 15 08:00:01 2027"),
+            "Fri Jan 15 <time> 2027"
+        );
     }
 
     #[test]
     fn numbers_that_merely_look_alike_stay() {
         let rules = Rules::default();
         for text in [
-            "0x1234", "0x7fffffffffffffff", "200001", "20001", "1800000005", "11:22:33", "a20000b",
+            "0x1234",
+            "0x7fffffffffffffff",
+            "200001",
+            "20001",
+            "1800000005",
+            "11:22:33",
+            "a20000b",
             "18000000001",
         ] {
             assert_eq!(applied(&rules, text), text);
@@ -179,12 +185,17 @@ mod tests {
     #[test]
     fn users_patterns_and_paths_are_replaced() {
         let mut rules = Rules::default();
-        rules.replace(r"version (\d)\.\d+", "version $1").expect("a pattern");
+        rules
+            .replace(r"version (\d)\.\d+", "version $1")
+            .expect("a pattern");
         rules.hide_path("/a/prog");
         rules.hide_path("/a/prog.san");
         let text = "/a/prog: version 1.23, /a/prog.san";
         assert_eq!(applied(&rules, text), "<program>: version 1, <program>");
         let error = rules.replace("(", "").expect_err("no pattern");
-        assert_eq!(error.to_string(), "the pattern `(` is not a regular expression");
+        assert_eq!(
+            error.to_string(),
+            "the pattern `(` is not a regular expression"
+        );
     }
 }

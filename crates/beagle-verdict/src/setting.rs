@@ -46,7 +46,7 @@ pub struct Limits {
     pub time: Duration,
     /// The address space of each process, in bytes.
     pub memory: u64,
-    /// How many processes there may be at a time.
+    /// How many processes and threads there may be at a time.
     pub processes: u64,
     /// The size of the largest file, in bytes.
     pub file_size: u64,
@@ -59,7 +59,7 @@ impl Default for Limits {
         Self {
             time: Duration::from_secs(5),
             memory: 2 << 30,
-            processes: 64,
+            processes: 128,
             file_size: 64 << 20,
             output: 256 << 10,
         }

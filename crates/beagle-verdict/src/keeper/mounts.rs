@@ -9,18 +9,17 @@ use nix::mount::{MsFlags, mount};
 
 const NONE: Option<&str> = None;
 
+/// Shows the processes of the namespace in `/proc`. In containers parts of it may be hidden, and then the
+/// system refuses; only programs that look for their own number there notice.
+pub(crate) fn mount_proc() -> io::Result<()> {
+    let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
+    mount(NONE, "/", NONE, private, NONE)?;
+    let safe = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    Ok(mount(Some("proc"), "/proc", Some("proc"), safe, NONE)?)
+}
+
 /// Leaves only these directories writable.
 pub(crate) fn shut(writable: &[Vec<u8>]) -> io::Result<()> {
-    mount(
-        NONE,
-        "/",
-        NONE,
-        MsFlags::MS_REC | MsFlags::MS_PRIVATE,
-        NONE,
-    )?;
-    // Numbers of processes are those of the namespace. In containers parts of /proc may be hidden,
-    // and then the system refuses; only programs that look for their own number there notice.
-    let _ = mount(Some("proc"), "/proc", Some("proc"), safe(), NONE);
     let mut open = Vec::new();
     for directory in writable {
         let path = Path::new(std::ffi::OsStr::from_bytes(directory));
@@ -41,10 +40,6 @@ pub(crate) fn shut(writable: &[Vec<u8>]) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-fn safe() -> MsFlags {
-    MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC
 }
 
 /// The path and the flags of a mount, from a line of `/proc/self/mountinfo`.

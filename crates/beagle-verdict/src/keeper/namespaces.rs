@@ -37,6 +37,30 @@ pub(crate) fn start_inside() -> ExitCode {
     }
 }
 
+/// The number that each run has as a process, where that can be chosen: the first that is not reserved.
+pub(crate) const RUN_PID: u32 = 301;
+
+/// Lets there be no more processes in the namespace than this. Older systems cannot do that.
+pub(crate) fn limit_processes(count: u64) {
+    // There the setting would be that of the whole machine.
+    if is_per_namespace() {
+        let limit = u64::from(RUN_PID) + count.max(1);
+        let _ = fs::write("/proc/sys/kernel/pid_max", limit.to_string());
+    }
+}
+
+/// Since Linux 6.14.
+fn is_per_namespace() -> bool {
+    let name = rustix::system::uname();
+    let mut numbers = name
+        .release()
+        .to_str()
+        .unwrap_or_default()
+        .split(['.', '-'])
+        .map_while(|number| number.parse::<u32>().ok());
+    (numbers.next(), numbers.next()) >= (Some(6), Some(14))
+}
+
 /// The file by which the number of the next process is set, so that it is the same in every run.
 pub(crate) fn open_last_pid() -> Option<File> {
     OpenOptions::new()

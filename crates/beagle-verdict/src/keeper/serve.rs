@@ -15,16 +15,15 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, WaitStatus};
 
 use super::intake::Intake;
+use super::namespaces::RUN_PID;
 use super::processes::Processes;
 use super::wire::{self, Answer, Ran, Request};
 use crate::observation::End;
 
-/// The number that each run has as a process, where that can be chosen.
-const RUN_PID: u32 = 20_000;
 /// How long what a run leaves behind may go on: a child that still writes, say.
 const LINGER: Duration = Duration::from_millis(50);
 /// How long to wait, at first and at most, before looking at the number of processes again.
-const LOOK: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(64));
+const LOOK: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(16));
 
 /// Answers requests until the client goes.
 pub(crate) fn serve(
@@ -142,57 +141,55 @@ impl Keeper<'_> {
     /// Takes what the program writes until it ends, or has to be ended.
     fn attend(&mut self, run: &mut Run) -> io::Result<End> {
         let mut look = LOOK.0;
+        let mut next_look = Instant::now() + look;
         loop {
             let now = Instant::now();
             if now >= run.deadline {
                 self.processes.end_all(run.pid);
                 return Ok(End::TimedOut);
             }
-            let pause = look.min(run.deadline - now);
-            let pause = match &run.process {
-                Some(_) => pause,
-                None => pause.min(Duration::from_millis(1)),
-            };
-            let quiet = self.wait(run, pause, true)?;
-            let (status, _) = self.processes.reap(run.pid);
-            if let Some(status) = status {
-                return Ok(end(status));
-            }
-            if quiet {
+            if now >= next_look {
                 if self.processes.too_many(run.before) {
                     self.processes.end_all(run.pid);
                     return Ok(End::TooManyProcesses);
                 }
                 look = (look * 2).min(LOOK.1);
+                next_look = now + look;
+            }
+            let pause = next_look.min(run.deadline).saturating_duration_since(now);
+            let pause = match &run.process {
+                Some(_) => pause,
+                None => pause.min(Duration::from_millis(1)),
+            };
+            self.wait(run, pause, true)?;
+            let (status, _) = self.processes.reap(run.pid);
+            if let Some(status) = status {
+                return Ok(end(status));
             }
         }
     }
 
-    /// Waits until there is something to do, and reads. Returns whether the time was up.
-    fn wait(&mut self, run: &mut Run, pause: Duration, process: bool) -> io::Result<bool> {
+    /// Waits until there is something to do, and reads.
+    fn wait(&mut self, run: &mut Run, pause: Duration, process: bool) -> io::Result<()> {
         let mut watched = vec![PollFd::new(self.control, PollFlags::empty())];
         let pipes = [run.stdout.pipe(), run.stderr.pipe()];
         for pipe in pipes.iter().flatten() {
             watched.push(PollFd::from_borrowed_fd(*pipe, PollFlags::IN));
         }
         if let Some(descriptor) = run.process.as_ref().filter(|_| process) {
-            watched.push(PollFd::from_borrowed_fd(
-                descriptor.as_fd(),
-                PollFlags::IN,
-            ));
+            watched.push(PollFd::from_borrowed_fd(descriptor.as_fd(), PollFlags::IN));
         }
         let pause = Timespec::try_from(pause).map_err(io::Error::other)?;
-        let ready = match poll(&mut watched, Some(&pause)) {
-            Ok(ready) => ready,
-            Err(rustix::io::Errno::INTR) => 0,
+        match poll(&mut watched, Some(&pause)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
-        };
+        }
         if watched[0].revents().intersects(PollFlags::HUP) {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
         run.stdout.read(&mut self.buffer);
         run.stderr.read(&mut self.buffer);
-        Ok(ready == 0)
+        Ok(())
     }
 
     /// Takes the rest of the output, and lets nothing of the run live on.

@@ -92,8 +92,14 @@ fn an_input_cannot_write_outside_either() {
     setting.fixture = Some(fixture.path().to_owned());
     let mut pair = pair_with(source, source, setting);
     for path in ["/etc/x", "../x", "a/../../x", "out/x", "."] {
-        let error = pair.judge.quick(&no_args().with_file(path, "x")).unwrap_err();
-        assert!(matches!(error, Error::FileOutside { .. }), "{path}: {error}");
+        let error = pair
+            .judge
+            .quick(&no_args().with_file(path, "x"))
+            .unwrap_err();
+        assert!(
+            matches!(error, Error::FileOutside { .. }),
+            "{path}: {error}"
+        );
     }
     assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
 }
@@ -147,7 +153,8 @@ int main(void) { kill(getppid(), SIGKILL); return 7; }"#;
 fn runs_on(word: &str) -> bool {
     std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        line.split(|&byte| byte == 0).any(|argument| argument == word.as_bytes())
+        line.split(|&byte| byte == 0)
+            .any(|argument| argument == word.as_bytes())
     })
 }
 
@@ -187,12 +194,16 @@ int main(void) {
 
 #[test]
 fn a_fork_bomb_is_put_out() {
-    let source = "#include <unistd.h>\nint main(void) { for (;;) fork(); }";
+    // It makes no more than a thousand, so that a failure of this test does no harm.
+    let source = r#"#include <unistd.h>
+int main(void) { for (int i = 0; i < 10; i++) fork(); alarm(20); for (;;) pause(); }"#;
     for mut setting in both() {
-        setting.limits.time = Duration::from_secs(2);
+        setting.limits.time = Duration::from_secs(10);
         let mut pair = pair_with(source, source, setting);
         let seen = pair.quick(&no_args()).new;
-        assert!(matches!(seen.end, End::TooManyProcesses | End::TimedOut), "{}", seen.end);
+        let refused = matches!(seen.end, End::TimedOut) && pair.judge.isolation().namespaces;
+        assert!(refused || seen.end == End::TooManyProcesses, "{}", seen.end);
+        assert_eq!(pair.quick(&no_args()).old.end, seen.end);
     }
 }
 
@@ -223,13 +234,16 @@ fn memory_is_limited() {
 #include <stdlib.h>
 #include <string.h>
 int main(void) {
-    size_t size = 10ull << 30; char *p = malloc(size);
+    volatile size_t size = 10ull << 30; char *volatile p = malloc(size);
     if (!p) { puts("no memory"); return 3; }
     memset(p, 1, size);
 }"#;
     for setting in both() {
         let seen = observe(source, &no_args(), setting);
-        assert_eq!((seen.end, &stdout(&seen)[..]), (End::Exit(3), "no memory\n"));
+        assert_eq!(
+            (seen.end, &stdout(&seen)[..]),
+            (End::Exit(3), "no memory\n")
+        );
     }
 }
 
@@ -282,7 +296,13 @@ int main(void) {
 fn arguments_that_the_system_refuses_are_an_error() {
     let source = "int main(void) { return 0; }";
     let mut pair = pair(source, source);
-    let error = pair.judge.quick(&Input::from_args("prog", [vec![b'x'; 1 << 20]])).unwrap_err();
-    assert!(error.to_string().starts_with("cannot start the program: "), "{error}");
+    let error = pair
+        .judge
+        .quick(&Input::from_args("prog", [vec![b'x'; 1 << 20]]))
+        .unwrap_err();
+    assert!(
+        error.to_string().starts_with("cannot start the program: "),
+        "{error}"
+    );
     pair.same(&no_args());
 }

@@ -12,8 +12,6 @@ use tempfile::TempDir;
 /// A pair of programs, ready to be judged.
 pub struct Pair {
     pub judge: Judge,
-    pub old: PathBuf,
-    pub new: PathBuf,
     pub dir: TempDir,
 }
 
@@ -71,12 +69,7 @@ pub fn pair_with(old: &str, new: &str, setting: Setting) -> Pair {
     let old = compile(dir.path(), "old", old, &[]);
     let new = compile(dir.path(), "new", new, &[]);
     let judge = Judge::new(version("old", &old), version("new", &new), None, setting).unwrap();
-    Pair {
-        judge,
-        old,
-        new,
-        dir,
-    }
+    Pair { judge, dir }
 }
 
 pub fn pair(old: &str, new: &str) -> Pair {

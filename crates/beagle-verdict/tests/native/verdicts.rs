@@ -7,9 +7,7 @@ use beagle_verdict::{
     Class, Effect, End, Entry, Judge, Setting, Severity, Standing, Verdict, Which,
 };
 
-use crate::support::{
-    compile, no_args, pair, pair_with, sanitized_pair, setting, stdout, version,
-};
+use crate::support::{compile, no_args, pair, pair_with, sanitized_pair, setting, stdout, version};
 
 const HELLO: &str = r#"#include <stdio.h>
 int main(void) { puts("hello"); return 0; }"#;
@@ -50,16 +48,31 @@ fn output_messages_and_exit_status_are_told_apart() {
         )
     };
     let judged = |out, err, status| {
-        let difference = pair(&source("a", "b", 0), &source(out, err, status)).difference(&no_args());
-        (difference.class, difference.aspects.to_string(), difference.severity(), difference.signature)
+        let difference =
+            pair(&source("a", "b", 0), &source(out, err, status)).difference(&no_args());
+        (
+            difference.class,
+            difference.aspects.to_string(),
+            difference.severity(),
+            difference.signature,
+        )
     };
     let (class, aspects, severity, signature) = judged("x", "b", 0);
-    assert_eq!((class, &aspects[..], severity), (Class::Output, "stdout", Severity::Output));
+    assert_eq!(
+        (class, &aspects[..], severity),
+        (Class::Output, "stdout", Severity::Output)
+    );
     assert_eq!(signature, "output/stdout/exit 0>exit 0");
     let (class, aspects, severity, _) = judged("a", "x", 0);
-    assert_eq!((class, &aspects[..], severity), (Class::Message, "stderr", Severity::Message));
+    assert_eq!(
+        (class, &aspects[..], severity),
+        (Class::Message, "stderr", Severity::Message)
+    );
     let (class, aspects, severity, signature) = judged("a", "x", 1);
-    assert_eq!((class, &aspects[..], severity), (Class::Output, "exit, stderr", Severity::Status));
+    assert_eq!(
+        (class, &aspects[..], severity),
+        (Class::Output, "exit, stderr", Severity::Status)
+    );
     assert_eq!(signature, "output/exit+stderr/exit 0>exit 1");
 }
 
@@ -158,8 +171,13 @@ fn a_program_that_behaves_randomly_is_unstable() {
 #include <sys/random.h>
 int main(void) { unsigned n; getrandom(&n, sizeof n, 0); printf("%u\n", n); }"#;
     match pair(HELLO, random).judge.judge(&no_args()).unwrap() {
-        Verdict::Unstable { version, aspects, .. } => {
-            assert_eq!((version, aspects.to_string()), (Which::New, "stdout".to_owned()));
+        Verdict::Unstable {
+            version, aspects, ..
+        } => {
+            assert_eq!(
+                (version, aspects.to_string()),
+                (Which::New, "stdout".to_owned())
+            );
         }
         other => panic!("{other:?}"),
     }
@@ -179,15 +197,22 @@ int main(void) {
     printf("%s\n", getcwd(NULL, 0));
     EXTRA
 }"#;
-    let mut alike = pair(&source.replace("EXTRA", ""), &source.replace("EXTRA", "return 0;"));
+    let mut alike = pair(
+        &source.replace("EXTRA", ""),
+        &source.replace("EXTRA", "return 0;"),
+    );
     alike.same(&no_args());
-    let mut other = pair(&source.replace("EXTRA", ""), &source.replace("EXTRA", "puts(\"7\");"));
+    let mut other = pair(
+        &source.replace("EXTRA", ""),
+        &source.replace("EXTRA", "puts(\"7\");"),
+    );
     assert_eq!(other.difference(&no_args()).class, Class::Output);
 }
 
 #[test]
 fn what_the_user_wants_to_ignore_does_not_count() {
-    let source = |version| format!("#include <stdio.h>\nint main(void) {{ puts(\"tool {version}\"); }}");
+    let source =
+        |version| format!("#include <stdio.h>\nint main(void) {{ puts(\"tool {version}\"); }}");
     let mut setting = setting();
     setting.normalise.replace(r"tool \d\.\d", "tool V").unwrap();
     pair_with(&source("1.0"), &source("1.1"), setting).same(&no_args());
@@ -213,28 +238,50 @@ int main(void) {
 }"#;
     let mut setting = setting();
     setting.fixture = Some(dir.path().to_owned());
-    let (old, new) = (source.replace("TEXT", "\"1\""), source.replace("TEXT", "\"2\""));
+    let (old, new) = (
+        source.replace("TEXT", "\"1\""),
+        source.replace("TEXT", "\"2\""),
+    );
     let mut pair = pair_with(&old, &new, setting);
     let input = no_args().with_file("input", "data");
     let found = pair.difference(&input);
     assert_eq!(found.aspects.to_string(), "files");
     assert_eq!(stdout(&found.old), "kept\ndata\n");
-    let names: Vec<_> = found.old.files.iter().map(|change| {
-        let effect = match &change.effect {
-            Effect::Created(_) => "+",
-            Effect::Changed(_) => "~",
-            Effect::Deleted => "-",
-        };
-        format!("{effect}{}", change.path.escape_ascii())
-    }).collect();
-    assert_eq!(names, ["~changed", "+dangling", "-deleted", "+empty", "+made"]);
-    assert_eq!(found.old.files[1].effect, Effect::Created(Entry::Link { target: b"nowhere".to_vec() }));
+    let names: Vec<_> = found
+        .old
+        .files
+        .iter()
+        .map(|change| {
+            let effect = match &change.effect {
+                Effect::Created(_) => "+",
+                Effect::Changed(_) => "~",
+                Effect::Deleted => "-",
+            };
+            format!("{effect}{}", change.path.escape_ascii())
+        })
+        .collect();
+    assert_eq!(
+        names,
+        ["~changed", "+dangling", "-deleted", "+empty", "+made"]
+    );
+    assert_eq!(
+        found.old.files[1].effect,
+        Effect::Created(Entry::Link {
+            target: b"nowhere".to_vec()
+        })
+    );
     assert_eq!(
         found.new.files[4].effect,
-        Effect::Created(Entry::File { mode: 0o600, content: b"2".to_vec().into() })
+        Effect::Created(Entry::File {
+            mode: 0o600,
+            content: b"2".to_vec().into()
+        })
     );
     // The fixture itself is as it was.
-    assert_eq!(std::fs::read(dir.path().join("changed")).unwrap(), b"before");
+    assert_eq!(
+        std::fs::read(dir.path().join("changed")).unwrap(),
+        b"before"
+    );
 }
 
 #[test]
@@ -246,7 +293,8 @@ fn the_golden_version_tells_regressions_from_progress() {
     };
     let (a, b, c) = (program("a"), program("b"), program("c"));
     let standing = |old: &_, new: &_, golden: &_| {
-        let (old, new, golden): (_, _, _) = (Clone::clone(old), Clone::clone(new), Clone::clone(golden));
+        let (old, new, golden): (_, _, _) =
+            (Clone::clone(old), Clone::clone(new), Clone::clone(golden));
         let mut judge = Judge::new(old, new, Some(golden), setting()).unwrap();
         match judge.judge(&no_args()).unwrap() {
             Verdict::Different(found) => {
@@ -282,5 +330,7 @@ int main(int argc, char **argv) {
 #[test]
 fn judges_can_go_to_another_thread() {
     let mut pair = pair(HELLO, HELLO);
-    std::thread::spawn(move || pair.same(&no_args())).join().unwrap();
+    std::thread::spawn(move || pair.same(&no_args()))
+        .join()
+        .unwrap();
 }
