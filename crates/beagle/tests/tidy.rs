@@ -18,6 +18,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("beagle-instrument", &["beagle-llvm", "beagle-trace"]),
     ("beagle-executor", &["beagle-trace"]),
     ("beagle-solver", &["beagle-trace"]),
+    ("beagle-verdict", &["beagle-trace"]),
     (
         "beagle-engine",
         &[

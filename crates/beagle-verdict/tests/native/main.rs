@@ -1,0 +1,7 @@
+//! Real C programs, run natively.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod abuse;
+mod support;
+mod verdicts;
