@@ -1,8 +1,9 @@
-//! `beagle.toml`: how a project is built and which program comes out.
+//! `beagle.toml`: how a project is built, which program comes out and how it is run.
 //!
 //! The file holds defaults for the command line and nothing else; merging the two is the
 //! caller's business, since only the caller knows what the user wrote.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -14,9 +15,25 @@ use crate::BuildError;
 use crate::error::Doing;
 
 /// The keys of the file, in the order in which the manual shows them.
-pub(crate) const KEYS: [&str; 4] = ["build", "program", "cflags", "ldflags"];
+pub(crate) const KEYS: [&str; 12] = [
+    "build",
+    "program",
+    "cflags",
+    "ldflags",
+    "args",
+    "all_args",
+    "stdin",
+    "stdin_text",
+    "seeds",
+    "env",
+    "fixture",
+    "normalise",
+];
 
 /// What `beagle.toml` says; everything is optional.
+///
+/// How the program is run has no part in how it is built, so those keys are not written out again:
+/// what is written is the key of a build in the cache.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
@@ -33,6 +50,34 @@ pub struct Config {
     /// A string of shell words or a list. Default: none.
     #[serde(deserialize_with = "words")]
     pub ldflags: Vec<String>,
+    /// The words of the program's command line, `{…}` where they may vary. Default: several
+    /// shapes are tried.
+    #[serde(skip_serializing)]
+    pub args: Option<Vec<String>>,
+    /// Whether all words may vary. Default: no.
+    #[serde(skip_serializing)]
+    pub all_args: bool,
+    /// The file that standard input starts from. Default: none.
+    #[serde(skip_serializing)]
+    pub stdin: Option<PathBuf>,
+    /// The text that standard input starts from. Default: none.
+    #[serde(skip_serializing)]
+    pub stdin_text: Option<String>,
+    /// A directory of files to start from. Default: none.
+    #[serde(skip_serializing)]
+    pub seeds: Option<PathBuf>,
+    /// Environment variables, `{…}` where they may vary. Default: none.
+    #[serde(skip_serializing)]
+    pub env: BTreeMap<String, String>,
+    /// A directory that is copied to where the program runs. Default: none.
+    #[serde(skip_serializing)]
+    pub fixture: Option<PathBuf>,
+    /// What does not count as a difference: `PATTERN=REPLACEMENT`. Default: none.
+    #[serde(skip_serializing)]
+    pub normalise: Vec<String>,
+    /// Where the file is; the paths above start from there.
+    #[serde(skip)]
+    pub home: PathBuf,
 }
 
 impl Config {
@@ -43,7 +88,10 @@ impl Config {
     pub fn load(dir: &Path) -> Result<Self, BuildError> {
         let path = dir.join(Self::FILE);
         match std::fs::read_to_string(&path) {
-            Ok(text) => Self::parse(&text, &path),
+            Ok(text) => Ok(Self {
+                home: dir.to_owned(),
+                ..Self::parse(&text, &path)?
+            }),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(error).doing(|| format!("read {}", path.display())),
         }
@@ -116,7 +164,8 @@ mod tests {
         );
         assert_eq!(
             error.hint().unwrap(),
-            "the keys are build, program, cflags, ldflags"
+            "the keys are build, program, cflags, ldflags, args, all_args, stdin, stdin_text, \
+             seeds, env, fixture, normalise"
         );
         assert_eq!(error.exit_code(), 2);
         assert!(!text.contains('\n'));
@@ -136,6 +185,38 @@ mod tests {
                 .to_string()
                 .contains("beagle.toml:2")
         );
+    }
+
+    #[test]
+    fn how_it_is_run_is_no_part_of_the_key_of_a_build() {
+        let run = "args = ['-f{1}', '@{data}']\nall_args = true\nstdin = 'in'\nseeds = 'corpus'\n\
+            fixture = 'tree'\nnormalise = ['a=b']\n[env]\nHOME = '{x}'\n";
+        let config = parse(run).unwrap();
+        assert_eq!(config.args.as_deref().unwrap(), ["-f{1}", "@{data}"]);
+        assert_eq!(config.env["HOME"], "{x}");
+        let key = |config: &Config| serde_json::to_string(config).unwrap();
+        assert_eq!(key(&config), key(&Config::default()));
+    }
+
+    #[test]
+    fn every_key_is_listed() {
+        for key in KEYS {
+            let text = parse(&format!("{key} = 1.5")).unwrap_err().to_string();
+            assert!(!text.contains("unknown field"), "{text}");
+        }
+        let listed = parse("x = 1").unwrap_err().to_string();
+        assert_eq!(
+            listed.matches('`').count(),
+            2 * (KEYS.len() + 1),
+            "{listed}"
+        );
+    }
+
+    #[test]
+    fn the_file_remembers_where_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join(Config::FILE), "stdin = 'in'").unwrap();
+        assert_eq!(Config::load(dir.path()).unwrap().home, dir.path());
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Results, for people and for machines.
 //!
-//! A report is built once, as plain data ([`changes::Report`]), and then written as text or as
+//! A report is built once, as plain data ([`changes::Report`], [`diff::Report`], [`trace::Report`]), and then written as text or as
 //! JSON, so the two cannot disagree. Nothing here analyses or decides anything, and nothing here
 //! prints: the caller says where the text goes.
 
 pub mod changes;
 mod changes_text;
+pub mod diff;
 mod fit;
 pub mod trace;
 mod trace_text;

@@ -1,9 +1,18 @@
 //! What can be written on the command line.
 
+mod diff;
+mod values;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use diff::{
+    DIFF_AFTER_HELP, DiffOptions, InvocationOptions, JudgingOptions, REPLAY_AFTER_HELP,
+    ReplayOptions, SearchOptions,
+};
+pub use values::{FailOn, Normalise, Strategy};
 
 /// Finds inputs on which two versions of a C program behave differently.
 #[derive(Debug, Parser)]

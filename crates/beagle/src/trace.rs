@@ -1,7 +1,7 @@
 //! `beagle trace`: one run of a program, with every decision that depends on its input.
 
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path};
+use std::path::Path;
 use std::time::Duration;
 
 use beagle_change::Numbers;
@@ -11,6 +11,7 @@ use beagle_trace::{Input, Limits, check};
 
 use crate::arguments::{Format, TraceOptions};
 use crate::failure::Failure;
+use crate::invocation::inside;
 use crate::output;
 use crate::timings::Timings;
 use crate::traced::traced;
@@ -117,12 +118,6 @@ fn input(options: &TraceOptions) -> Result<Input, Failure> {
         input = input.with_env(name, value);
     }
     Ok(input)
-}
-
-/// Whether a path means the same in the directory in which the program runs.
-fn inside(path: &Path) -> bool {
-    path.components()
-        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {

@@ -80,7 +80,16 @@ pub fn load_one(
     })
 }
 
-fn here() -> Result<PathBuf, Failure> {
+/// What is configured for both versions: `beagle.toml` with the command line on top of it.
+pub fn configured(options: &PairOptions) -> Result<Config, Failure> {
+    let here = here()?;
+    let old = VersionSpec::parse(&options.old, &here)?;
+    let new = VersionSpec::parse(&options.new, &here)?;
+    configuration(&options.build, &here, &[&new, &old])
+}
+
+/// Where the user is.
+pub fn here() -> Result<PathBuf, Failure> {
     std::env::current_dir().map_err(|error| {
         Failure::usage(
             format!("cannot tell the current directory: {error}"),

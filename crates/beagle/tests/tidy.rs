@@ -42,6 +42,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
             "beagle-instrument",
             "beagle-program",
             "beagle-report",
+            "beagle-solver",
             "beagle-trace",
         ],
     ),

@@ -1,0 +1,116 @@
+//! The exit status of `beagle diff`, from what it reports.
+//!
+//! What stops a command before there is anything to report has its status from
+//! [`Failure::exit_code`](crate::failure::Failure::exit_code): 2 and 3.
+
+use beagle_report::diff::{Reason, Report};
+
+use crate::arguments::FailOn;
+
+/// Nothing that the user wants to fail for.
+pub const FINE: i32 = 0;
+/// Differences that the user wants to fail for.
+pub const DIFFERENT: i32 = 1;
+/// With `--strict`: changed code was not reached, or runs were not repeatable.
+pub const INCONCLUSIVE: i32 = 4;
+/// The user stopped it; what the report says is not all.
+pub const INTERRUPTED: i32 = 130;
+
+/// The exit status for a report.
+pub fn exit_code(report: &Report, fail_on: FailOn, strict: bool) -> i32 {
+    if report.reason == Reason::Interrupted {
+        return INTERRUPTED;
+    }
+    let mut differences = report.differences.iter();
+    let fails = match fail_on {
+        FailOn::Difference => !report.differences.is_empty(),
+        FailOn::Regression => differences.any(|difference| difference.regression == Some(true)),
+        FailOn::Never => false,
+    };
+    match (fails, strict && report.is_inconclusive()) {
+        (true, _) => DIFFERENT,
+        (false, true) => INCONCLUSIVE,
+        (false, false) => FINE,
+    }
+}
+
+/// What an exit status means, as the report says it.
+pub fn meaning(status: i32, fail_on: FailOn) -> &'static str {
+    match (status, fail_on) {
+        (DIFFERENT, FailOn::Regression) => "regressions",
+        (DIFFERENT, _) => "differences",
+        (INCONCLUSIVE, _) => "changed code was not reached, or runs were not repeatable",
+        (INTERRUPTED, _) => "interrupted",
+        (_, FailOn::Regression) => "no regression",
+        (_, FailOn::Never) => "differences are no failure",
+        _ => "no difference found",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use beagle_report::diff::{ChangeEntry, Class, DifferenceEntry, InputEntry, ObservedEntry};
+
+    use super::*;
+
+    fn report(classes: &[Class], reached: bool) -> Report {
+        let mut report = Report::new("old", "new", "p");
+        report.changes.push(ChangeEntry {
+            reached,
+            ..ChangeEntry::default()
+        });
+        let differences = classes.iter().map(|&class| DifferenceEntry {
+            id: 1,
+            class,
+            regression: class.regression(),
+            aspects: Vec::new(),
+            input: InputEntry::default(),
+            old: ObservedEntry::default(),
+            new: ObservedEntry::default(),
+            golden: None,
+            changes: Vec::new(),
+            group: 1,
+            saved: None,
+            confirmed: 3,
+        });
+        report.differences.extend(differences);
+        report
+    }
+
+    #[test]
+    fn any_difference_counts_unless_the_user_says_otherwise() {
+        use FailOn::{Difference, Never, Regression};
+        for (classes, any, regression) in [
+            (&[][..], 0, 0),
+            (&[Class::Output], 1, 0),
+            (&[Class::Fix, Class::Message], 1, 0),
+            (&[Class::Fix, Class::Crash], 1, 1),
+            (&[Class::Hang], 1, 1),
+            (&[Class::Regression], 1, 1),
+            (&[Class::IncompleteFix, Class::Progression], 1, 0),
+        ] {
+            let report = report(classes, true);
+            assert_eq!(exit_code(&report, Difference, true), any, "{classes:?}");
+            assert_eq!(exit_code(&report, Regression, true), regression);
+            assert_eq!(exit_code(&report, Never, true), 0);
+        }
+    }
+
+    #[test]
+    fn what_was_not_reached_counts_only_if_asked_for_and_if_nothing_is_worse() {
+        let missed = report(&[], false);
+        assert_eq!(exit_code(&missed, FailOn::Difference, false), 0);
+        assert_eq!(exit_code(&missed, FailOn::Difference, true), 4);
+        let both = report(&[Class::Output], false);
+        assert_eq!(exit_code(&both, FailOn::Difference, true), 1);
+        assert_eq!(exit_code(&both, FailOn::Never, true), 4);
+    }
+
+    #[test]
+    fn an_interrupted_search_is_no_result() {
+        let mut report = report(&[Class::Crash], true);
+        report.reason = Reason::Interrupted;
+        assert_eq!(exit_code(&report, FailOn::Difference, true), 130);
+        assert_eq!(exit_code(&report, FailOn::Never, false), 130);
+    }
+}
