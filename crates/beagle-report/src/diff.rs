@@ -276,7 +276,7 @@ pub struct ChangeEntry {
     pub file: String,
     /// The line there, from 1.
     pub line: u32,
-    /// The function, if it is in one; else the variable.
+    /// The function, if it is in one.
     pub function: Option<String>,
     /// `added`, `deleted` or `modified`.
     pub kind: String,

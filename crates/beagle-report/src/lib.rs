@@ -7,6 +7,7 @@
 pub mod changes;
 mod changes_text;
 pub mod diff;
+mod diff_text;
 mod fit;
 pub mod trace;
 mod trace_text;

@@ -29,6 +29,8 @@ pub enum Failure {
     Run(String),
     /// The output could not be written.
     Output(io::Error),
+    /// A mistake in Beagle. What went wrong has been said already.
+    Internal,
 }
 
 impl Failure {
@@ -45,7 +47,8 @@ impl Failure {
         Failure::Run(error.to_string())
     }
 
-    /// 2 for what the user wrote, 3 for a version that cannot be built.
+    /// 2 for what the user wrote, 3 for a version that cannot be built, 70 for what is not the
+    /// user's fault.
     pub fn exit_code(&self) -> i32 {
         match self {
             Failure::Build(error) => error.exit_code(),
@@ -54,6 +57,7 @@ impl Failure {
             // As if killed by the closed pipe.
             Failure::Output(error) if error.kind() == ErrorKind::BrokenPipe => 141,
             Failure::Output(_) => 2,
+            Failure::Internal => 70,
         }
     }
 
@@ -70,6 +74,7 @@ impl Failure {
             Failure::Usage { hint, .. } => hint.clone(),
             Failure::Run(_) => "`beagle doctor` checks that nothing is missing".into(),
             Failure::Output(_) => "is there room where the output goes?".into(),
+            Failure::Internal => "please report it, with what stands above and the command".into(),
         }
     }
 
@@ -140,6 +145,7 @@ impl fmt::Display for Failure {
             Failure::Usage { cause, .. } => f.write_str(cause),
             Failure::Run(cause) => f.write_str(cause),
             Failure::Output(error) => write!(f, "cannot write the output: {error}"),
+            Failure::Internal => f.write_str("a mistake in Beagle itself"),
         }
     }
 }

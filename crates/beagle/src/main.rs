@@ -9,6 +9,7 @@ mod doctor;
 mod failure;
 mod invocation;
 mod output;
+mod progress;
 mod status;
 mod timings;
 mod trace;
@@ -17,6 +18,7 @@ mod usage;
 mod versions;
 
 use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
@@ -38,7 +40,10 @@ fn main() -> ExitCode {
         return code(compiler::run(kind, &args[2..]));
     }
     let result = match Arguments::try_parse_from(args) {
-        Ok(arguments) => run(&arguments),
+        // Rust has a status of its own for a panic, which says nothing to anybody.
+        Ok(arguments) => {
+            catch_unwind(AssertUnwindSafe(|| run(&arguments))).unwrap_or(Err(Failure::Internal))
+        }
         Err(error) => match usage::failure(&error) {
             Some(failure) => Err(failure),
             None => {

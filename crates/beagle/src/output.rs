@@ -12,6 +12,13 @@ pub fn print(text: &str) -> Result<(), Failure> {
     written.map_err(Failure::Output)
 }
 
+/// How many columns there are for what goes to standard output. A file has as many as people read
+/// well.
+pub fn width() -> usize {
+    let size = terminal_size::terminal_size_of(std::io::stdout());
+    size.map_or(100, |(width, _)| width.0.into())
+}
+
 /// Writes a line to standard error. If that is not possible, there is nobody to tell.
 pub fn tell(line: impl Display) {
     // In one piece, since both versions are worked on at the same time.
