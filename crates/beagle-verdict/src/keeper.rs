@@ -63,13 +63,13 @@ fn keep(mut isolation: Isolation) -> io::Result<()> {
     let setup: Setup = wire::receive(&control)?;
     let last_pid = if isolation.namespaces {
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-        if let Err(error) = mounts::mount_proc() {
-            let text = format!("no own list of processes: {error}");
-            isolation.refused.push(text);
-        }
+        // If it fails now, it fails again below.
+        let _ = mounts::mount_proc();
         namespaces::limit_processes(setup.processes);
         let last_pid = namespaces::open_last_pid();
-        match mounts::shut(&setup.writable) {
+        // On top of the one in which that file is open, which can not be made read-only.
+        let shut = mounts::mount_proc().and_then(|()| mounts::shut(&setup.writable));
+        match shut {
             Ok(()) => isolation.read_only = true,
             Err(error) => {
                 let text = format!("file systems can not be made read-only: {error}");

@@ -64,11 +64,6 @@ impl Room {
         self.root.join("logs")
     }
 
-    /// The file that is standard input.
-    pub(crate) fn stdin(&self) -> PathBuf {
-        self.root.join("stdin")
-    }
-
     /// The directories into which runs may write.
     pub(crate) fn writable(&self) -> Vec<Vec<u8>> {
         [self.work(), self.temporary(), self.logs()]
@@ -82,21 +77,16 @@ impl Room {
             tree::empty(&directory).map_err(doing("empty the private directory"))?;
         }
         self.copy_fixture()?;
-        let mut stdin: &[u8] = &[];
         for source in &input.sources {
-            match source.kind {
-                SourceKind::Stdin => stdin = &source.bytes,
-                SourceKind::File => {
-                    tree::write_below(&self.work(), &source.name, &source.bytes)
-                        .map_err(doing("write a file of the input"))?
-                        .ok_or_else(|| Error::FileOutside {
-                            path: source.name.clone(),
-                        })?;
-                }
-                SourceKind::Argument | SourceKind::Environment => {}
+            if source.kind == SourceKind::File {
+                tree::write_below(&self.work(), &source.name, &source.bytes)
+                    .map_err(doing("write a file of the input"))?
+                    .ok_or_else(|| Error::FileOutside {
+                        path: source.name.clone(),
+                    })?;
             }
         }
-        fs::write(self.stdin(), stdin).map_err(doing("write the standard input"))
+        Ok(())
     }
 
     fn copy_fixture(&self) -> Result<(), Error> {

@@ -41,7 +41,6 @@ impl Runner {
         let setup = Setup {
             writable: room.writable(),
             processes: setting.limits.processes,
-            file_size: setting.limits.file_size,
             without_namespaces: setting.without_namespaces,
         };
         let client = Client::start(&setting.keeper, &setup)?;
@@ -137,6 +136,7 @@ impl Runner {
         time: Duration,
     ) -> Request {
         let mut arguments: Vec<Vec<u8>> = Vec::new();
+        let mut stdin = Vec::new();
         let mut environment: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
         let mut set = |name: &[u8], value: &[u8]| environment.push((name.into(), value.into()));
         set(b"PATH", b"/usr/local/bin:/usr/bin:/bin");
@@ -151,7 +151,8 @@ impl Runner {
             match source.kind {
                 SourceKind::Argument => arguments.push(source.content().to_vec()),
                 SourceKind::Environment => set(&source.name, source.content()),
-                SourceKind::Stdin | SourceKind::File => {}
+                SourceKind::Stdin => stdin.clone_from(&source.bytes),
+                SourceKind::File => {}
             }
         }
         if arguments.is_empty() {
@@ -170,10 +171,11 @@ impl Runner {
             arguments,
             environment,
             directory: bytes(self.room.work()),
-            stdin: bytes(self.room.stdin()),
+            stdin,
             milliseconds: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
             // Sanitizers reserve far more addresses than they use; they watch the memory themselves.
             memory: (build == Build::Plain).then_some(memory),
+            file_size: setting.limits.file_size,
             keep: setting.limits.output,
         }
     }

@@ -28,7 +28,6 @@ pub(crate) fn limits(setup: &Setup, namespaces: bool) -> io::Result<()> {
         maximum: Some(value),
     };
     setrlimit(Resource::Core, fixed(0))?;
-    setrlimit(Resource::Fsize, fixed(setup.file_size))?;
     // Outside a namespace the user's other processes count, too. The administrator has no such
     // limit at all; there the keeper itself counts.
     let others = if namespaces {

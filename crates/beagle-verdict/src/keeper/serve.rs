@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
@@ -12,6 +12,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::MemfdFlags;
 use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, WaitStatus};
 
 use super::intake::Intake;
@@ -35,6 +36,7 @@ pub(crate) fn serve(
         control,
         processes,
         last_pid,
+        stdin: rustix::fs::memfd_create("stdin", MemfdFlags::CLOEXEC)?.into(),
         buffer: vec![0; 1 << 16],
     };
     loop {
@@ -58,6 +60,8 @@ struct Keeper<'a> {
     control: &'a UnixStream,
     processes: Processes,
     last_pid: Option<File>,
+    /// Has no name, and no disk under it.
+    stdin: File,
     buffer: Vec<u8>,
 }
 
@@ -83,7 +87,7 @@ impl Keeper<'_> {
     fn run(&mut self, request: &Request) -> Result<Ran, Failure> {
         let (stdout, theirs_out) = Intake::new(request.keep).map_err(doing("make a pipe"))?;
         let (stderr, theirs_err) = Intake::new(request.keep).map_err(doing("make a pipe"))?;
-        let stdin = File::open(path(&request.stdin)).map_err(doing("open standard input"))?;
+        let stdin = self.stdin(&request.stdin).map_err(doing("prepare the standard input"))?;
         let mut command = Command::new(path(&request.program));
         if let Some((name, arguments)) = request.arguments.split_first() {
             command.arg0(path(name));
@@ -103,9 +107,10 @@ impl Keeper<'_> {
         }
         let before = Processes::in_system();
         let start = Instant::now();
-        limit_memory(request.memory).map_err(doing("limit the memory"))?;
+        let limit = |memory, size| limit(Resource::As, memory).and(limit(Resource::Fsize, size));
+        limit(request.memory, Some(request.file_size)).map_err(doing("set limits"))?;
         let child = command.spawn();
-        limit_memory(None).map_err(doing("lift the limit of the memory"))?;
+        limit(None, None).map_err(doing("lift limits"))?;
         let child = child.map_err(doing("start the program"))?;
         // It holds the program's ends of the pipes.
         drop(command);
@@ -136,6 +141,14 @@ impl Keeper<'_> {
             stderr: run.stderr.finish(),
             microseconds,
         })
+    }
+
+    /// A file with this content that can be read and sought, as with `<` in a shell.
+    fn stdin(&mut self, content: &[u8]) -> io::Result<File> {
+        self.stdin.set_len(0)?;
+        self.stdin.write_all_at(content, 0)?;
+        // Opened anew, so that it starts at its start and cannot be written.
+        File::open(format!("/proc/self/fd/{}", self.stdin.as_raw_fd()))
     }
 
     /// Takes what the program writes until it ends, or has to be ended.
@@ -217,18 +230,21 @@ impl Keeper<'_> {
     }
 }
 
-fn limit_memory(bytes: Option<u64>) -> io::Result<()> {
-    let now = rustix::process::getrlimit(Resource::As);
-    let current = match (bytes, now.maximum) {
-        (Some(bytes), Some(maximum)) => Some(bytes.min(maximum)),
-        (Some(bytes), None) => Some(bytes),
+/// Sets a limit for the next program, or lifts it: it would hold for the keeper, too.
+fn limit(resource: Resource, value: Option<u64>) -> io::Result<()> {
+    let now = rustix::process::getrlimit(resource);
+    let current = match (value, now.maximum) {
+        (Some(value), Some(maximum)) => Some(value.min(maximum)),
+        (Some(value), None) => Some(value),
         (None, maximum) => maximum,
     };
     if current == now.current {
         return Ok(());
     }
-    let limit = Rlimit { current, ..now };
-    Ok(rustix::process::setrlimit(Resource::As, limit)?)
+    Ok(rustix::process::setrlimit(
+        resource,
+        Rlimit { current, ..now },
+    )?)
 }
 
 fn end(status: WaitStatus) -> End {

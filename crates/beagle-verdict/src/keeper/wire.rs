@@ -19,7 +19,6 @@ pub(crate) struct Setup {
     /// The directories into which programs may write, as bytes.
     pub writable: Vec<Vec<u8>>,
     pub processes: u64,
-    pub file_size: u64,
     /// Do without new namespaces even if the system has them.
     pub without_namespaces: bool,
 }
@@ -38,11 +37,13 @@ pub(crate) struct Request {
     pub arguments: Vec<Vec<u8>>,
     pub environment: Vec<(Vec<u8>, Vec<u8>)>,
     pub directory: Vec<u8>,
-    /// The file that is standard input.
+    /// The content of standard input.
     pub stdin: Vec<u8>,
     pub milliseconds: u64,
     /// The largest address space.
     pub memory: Option<u64>,
+    /// The largest file.
+    pub file_size: u64,
     /// How many bytes of each stream are sent back.
     pub keep: u64,
 }
