@@ -32,6 +32,8 @@ pub struct Options {
     pub deadline: Instant,
     /// How many runs of both versions there may be.
     pub most_runs: u64,
+    /// How many questions there may be.
+    pub most_queries: u64,
 }
 
 /// What can stop the exploration before it began.
@@ -57,6 +59,8 @@ pub enum End {
     Deadline,
     /// As many runs as allowed.
     Runs,
+    /// As many questions as allowed.
+    Queries,
     /// Whoever listens had enough.
     Stopped,
 }
@@ -268,6 +272,8 @@ impl<'a> Engine<'a> {
             Some(End::Deadline)
         } else if self.status.runs >= self.options.most_runs {
             Some(End::Runs)
+        } else if self.status.queries >= self.options.most_queries {
+            Some(End::Queries)
         } else {
             None
         }
@@ -317,8 +323,12 @@ impl<'a> Engine<'a> {
         match answer {
             Answer::Satisfiable(model) => {
                 self.status.satisfiable += 1;
+                self.frontier.account(chosen.strategy).answered += 1;
                 match model.apply(pool, record.product.path.hint()) {
-                    Ok(input) => Some(input),
+                    Ok(mut input) => {
+                        self.options.shape.keep_to(&mut input);
+                        Some(input)
+                    }
                     Err(error) => {
                         self.status.lose(format!("input not made: {error}"), 1);
                         None

@@ -72,6 +72,9 @@ Exit status:
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Find inputs on which two versions behave differently
+    #[command(after_help = DIFF_AFTER_HELP)]
+    Diff(Box<DiffOptions>),
     /// Show what changed in meaning between two versions
     #[command(after_help = CHANGES_AFTER_HELP)]
     Changes(ChangesOptions),
