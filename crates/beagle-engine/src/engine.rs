@@ -164,9 +164,9 @@ const MOST_KEPT: usize = 3_000_000;
 
 /// The time for a question the first time, and when it is put off.
 const ROUNDS: [Duration; 3] = [
-    Duration::from_millis(60),
-    Duration::from_millis(500),
-    Duration::from_millis(3000),
+    Duration::from_millis(20),
+    Duration::from_millis(200),
+    Duration::from_millis(2000),
 ];
 
 impl<'a> Engine<'a> {
@@ -199,7 +199,8 @@ impl<'a> Engine<'a> {
                 changes: vec![Progress::default(); twin.comparison.changes.len()],
                 ..Status::default()
             },
-            cut: false,
+            // The others look only at what promises something.
+            cut: !options.strategies.iter().any(|name| name == "cover"),
             options,
         })
     }
