@@ -319,7 +319,8 @@ impl Judge {
         }
     }
 
-    fn compare(&self, a: &Observation, b: &Observation) -> Aspects {
+    /// In what two observations differ, under the rules; one of them may be from a saved test.
+    pub fn compare(&self, a: &Observation, b: &Observation) -> Aspects {
         compare(a, b, &self.rules)
     }
 

@@ -87,7 +87,9 @@ impl Keeper<'_> {
     fn run(&mut self, request: &Request) -> Result<Ran, Failure> {
         let (stdout, theirs_out) = Intake::new(request.keep).map_err(doing("make a pipe"))?;
         let (stderr, theirs_err) = Intake::new(request.keep).map_err(doing("make a pipe"))?;
-        let stdin = self.stdin(&request.stdin).map_err(doing("prepare the standard input"))?;
+        let stdin = self
+            .stdin(&request.stdin)
+            .map_err(doing("prepare the standard input"))?;
         let mut command = Command::new(path(&request.program));
         if let Some((name, arguments)) = request.arguments.split_first() {
             command.arg0(path(name));

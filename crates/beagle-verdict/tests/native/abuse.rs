@@ -83,6 +83,27 @@ int main(int argc, char **argv) {
 }
 
 #[test]
+fn permissions_and_times_outside_stay_where_file_systems_are_read_only() {
+    let outside = tempfile::TempDir::new().unwrap();
+    let file = outside.path().join("file");
+    std::fs::write(&file, "precious").unwrap();
+    let before = std::fs::metadata(&file).unwrap();
+    let source = r#"#include <stdio.h>
+#include <sys/stat.h>
+#include <utime.h>
+int main(int argc, char **argv) { printf("%d %d\n", chmod(argv[1], 0777), utime(argv[1], 0)); }"#;
+    let mut pair = pair(source, source);
+    if !pair.judge.isolation().read_only {
+        return;
+    }
+    let input = Input::from_args("prog", [file.to_str().unwrap()]);
+    assert_eq!(stdout(&pair.quick(&input).new), "-1 -1\n");
+    let after = std::fs::metadata(&file).unwrap();
+    assert_eq!(after.permissions(), before.permissions());
+    assert_eq!(after.modified().unwrap(), before.modified().unwrap());
+}
+
+#[test]
 fn an_input_cannot_write_outside_either() {
     let source = "int main(void) { return 0; }";
     let fixture = tempfile::TempDir::new().unwrap();
