@@ -275,13 +275,12 @@ mod tests {
             Input::from_args("prog", ["other"]),
             Input::from_args("prog", ["-a12345"]),
         ];
-        let input = Input::from_args("prog", ["-bXY9Z\x01"]);
         let keep = |input: &Input| {
-            let bytes = &input.sources[1].bytes;
-            bytes.len() == 7 && bytes[4] == b'Z'
+            let bytes = input.sources.get(1).map(|source| &source.bytes);
+            bytes.is_some_and(|bytes| bytes.len() == 7 && bytes[4] == b'Z')
         };
-        assert!(!keep(&seeds[1]));
-        let (small, _) = minimised(&Input::from_args("prog", ["-bXYZ9\x01"]), &seeds, keep);
+        let input = Input::from_args("prog", ["-bXYZ9\x01"]);
+        let (small, _) = minimised(&input, &seeds, keep);
         assert_eq!(small.sources[1].bytes, b"-a12Z45");
         let (same, _) = minimised(&input, &seeds, |candidate| *candidate == input);
         assert_eq!(same, input);
