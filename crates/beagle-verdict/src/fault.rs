@@ -46,9 +46,9 @@ static SYMBOLIZER: LazyLock<Option<String>> = LazyLock::new(|| {
 
 /// The error of a report; `None` if it is empty.
 pub(crate) fn parse(report: &str) -> Option<Fault> {
-    if report.trim().is_empty() {
-        return None;
-    }
+    // Warnings tell of what the program was refused, as it would have been without sanitizers.
+    let errors = |line: &&str| !line.contains("==WARNING: ") && !line.trim().is_empty();
+    report.lines().find(errors)?;
     let (kind, mut place) = address(report)
         .map(|kind| (kind, None))
         .or_else(|| undefined(report))
@@ -69,7 +69,7 @@ pub(crate) fn parse(report: &str) -> Option<Fault> {
 /// `==1==ERROR: AddressSanitizer: heap-buffer-overflow on address …`
 fn address(report: &str) -> Option<String> {
     static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?m)^==\d+==\s*(?:ERROR: |WARNING: )?(?:Address|UndefinedBehavior|Leak)Sanitizer:? (?:(attempting double-free|attempting free)|([A-Za-z][\w-]*))").ok()
+        Regex::new(r"(?m)^==\d+==\s*(?:ERROR: )?(?:Address|UndefinedBehavior|Leak)Sanitizer:? (?:(attempting double-free|attempting free)|([A-Za-z][\w-]*))").ok()
     });
     let found = LINE.as_ref()?.captures(report)?;
     if let Some(attempt) = found.get(1) {
@@ -159,11 +159,32 @@ fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |newline| newline + 1)
 }
 
-/// Whether a source file belongs to the compiler or the C library. Paths of ours are absolute, or as the
-/// user gave them; those that start in the build directory of the C library are not.
+/// Directories of the sources of the C library, whose own paths are relative.
+const LIBRARY: &[&str] = &[
+    "assert/",
+    "csu/",
+    "debug/",
+    "elf/",
+    "io/",
+    "libio/",
+    "malloc/",
+    "math/",
+    "misc/",
+    "nptl/",
+    "posix/",
+    "signal/",
+    "stdio-common/",
+    "stdlib/",
+    "string/",
+    "sysdeps/",
+    "time/",
+    "wcsmbs/",
+];
+
+/// Whether a source file belongs to the compiler or the C library.
 fn is_library(file: &str) -> bool {
-    let parts = ["compiler-rt", "/sysdeps/", "csu/", "glibc"];
-    file.starts_with("./") || parts.iter().any(|part| file.contains(part))
+    let relative = file.strip_prefix("./").unwrap_or(file);
+    file.contains("compiler-rt") || LIBRARY.iter().any(|start| relative.starts_with(start))
 }
 
 #[cfg(test)]
@@ -233,5 +254,6 @@ allocated by thread T0 here:
         );
         assert_eq!(kind("something else"), "sanitizer-error");
         assert!(parse(" \n").is_none());
+        assert!(parse("==1==WARNING: AddressSanitizer failed to allocate 0x1 bytes\n").is_none());
     }
 }

@@ -16,6 +16,7 @@ mod restrict;
 mod serve;
 pub(crate) mod wire;
 
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -33,6 +34,14 @@ pub(crate) const STAGE: &str = "BEAGLE_KEEPER_STAGE";
 pub(crate) const FIRST: &str = "first";
 /// These are the namespaces.
 const INSIDE: &str = "inside";
+
+/// The argument with which an executable is called to be the keeper.
+pub(crate) const NAME: &str = "native-keeper";
+
+/// Whether this process is called to be the keeper, by its arguments without its name.
+pub fn is_called(mut arguments: impl Iterator<Item = OsString>) -> bool {
+    arguments.next().is_some_and(|first| first == NAME) && std::env::var_os(STAGE).is_some()
+}
 
 /// Serves the client at standard input until it closes the connection.
 ///

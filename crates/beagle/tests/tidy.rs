@@ -33,6 +33,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
             "beagle-program",
             "beagle-report",
             "beagle-trace",
+            "beagle-verdict",
         ],
     ),
 ];

@@ -5,7 +5,9 @@ use std::time::Duration;
 use beagle_trace::Input;
 use beagle_verdict::{Effect, End, Entry, Error, Setting};
 
-use crate::support::{no_args, observe, pair, pair_with, setting, stdout, without_namespaces};
+use crate::support::{
+    no_args, observe, pair, pair_with, sanitized_pair, setting, stdout, without_namespaces,
+};
 
 fn both() -> [Setting; 2] {
     [setting(), without_namespaces()]
@@ -266,6 +268,8 @@ int main(void) {
             (End::Exit(3), "no memory\n")
         );
     }
+    let seen = sanitized_pair(source, source).same(&no_args());
+    assert_eq!((seen.end, seen.fault), (End::Exit(3), None));
 }
 
 #[test]
@@ -311,6 +315,21 @@ int main(void) {
     let seen = pair.quick(&no_args());
     assert!(!seen.differs());
     assert_eq!(seen.new.files.len(), 3 + 300);
+}
+
+#[test]
+fn directories_too_deep_for_a_path_are_cleared_away() {
+    let source = r#"#include <sys/stat.h>
+#include <unistd.h>
+int main(void) { for (int i = 0; i < 3000; i++) { mkdir("directory", 0700); chdir("directory"); } }"#;
+    for setting in both() {
+        let mut pair = pair_with(source, source, setting);
+        for _ in 0..2 {
+            let seen = pair.quick(&no_args());
+            assert!(!seen.differs());
+            assert!(seen.new.files.len() > 300);
+        }
+    }
 }
 
 #[test]
