@@ -23,6 +23,20 @@ pub enum Class {
 }
 
 impl Class {
+    const ALL: [Self; 6] = [
+        Self::Crash,
+        Self::Hang,
+        Self::Output,
+        Self::Message,
+        Self::HangFix,
+        Self::Fix,
+    ];
+
+    /// The class of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| class.name() == name)
+    }
+
     /// The name in reports and files.
     pub fn name(self) -> &'static str {
         match self {

@@ -46,9 +46,9 @@ static SYMBOLIZER: LazyLock<Option<String>> = LazyLock::new(|| {
 
 /// The error of a report; `None` if it is empty.
 pub(crate) fn parse(report: &str) -> Option<Fault> {
-    if report.trim().is_empty() {
-        return None;
-    }
+    // Warnings tell of what the program was refused, as it would have been without sanitizers.
+    let errors = |line: &&str| !line.contains("==WARNING: ") && !line.trim().is_empty();
+    report.lines().find(errors)?;
     let (kind, mut place) = address(report)
         .map(|kind| (kind, None))
         .or_else(|| undefined(report))
@@ -69,7 +69,7 @@ pub(crate) fn parse(report: &str) -> Option<Fault> {
 /// `==1==ERROR: AddressSanitizer: heap-buffer-overflow on address …`
 fn address(report: &str) -> Option<String> {
     static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?m)^==\d+==\s*(?:ERROR: |WARNING: )?(?:Address|UndefinedBehavior|Leak)Sanitizer:? (?:(attempting double-free|attempting free)|([A-Za-z][\w-]*))").ok()
+        Regex::new(r"(?m)^==\d+==\s*(?:ERROR: )?(?:Address|UndefinedBehavior|Leak)Sanitizer:? (?:(attempting double-free|attempting free)|([A-Za-z][\w-]*))").ok()
     });
     let found = LINE.as_ref()?.captures(report)?;
     if let Some(attempt) = found.get(1) {
@@ -151,7 +151,7 @@ fn frame(report: &str) -> Option<(String, String)> {
     })?;
     let found = frame
         .captures_iter(stack)
-        .find(|found| !is_library(&found[2]))?;
+        .find(|found| !is_library(&found[1], &found[2]))?;
     Some((found[1].to_owned(), format!("{}:{}", &found[2], &found[3])))
 }
 
@@ -159,11 +159,36 @@ fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |newline| newline + 1)
 }
 
-/// Whether a source file belongs to the compiler or the C library. Paths of ours are absolute, or as the
-/// user gave them; those that start in the build directory of the C library are not.
-fn is_library(file: &str) -> bool {
-    let parts = ["compiler-rt", "/sysdeps/", "csu/", "glibc"];
-    file.starts_with("./") || parts.iter().any(|part| file.contains(part))
+/// Directories of the sources of the C library, whose own paths are relative.
+const LIBRARY: &[&str] = &[
+    "assert/",
+    "csu/",
+    "debug/",
+    "elf/",
+    "io/",
+    "libio/",
+    "malloc/",
+    "math/",
+    "misc/",
+    "nptl/",
+    "posix/",
+    "signal/",
+    "stdio-common/",
+    "stdlib/",
+    "string/",
+    "sysdeps/",
+    "time/",
+    "wcsmbs/",
+];
+
+/// Whether a function belongs to the compiler or the C library. A program may have directories of these
+/// names, too, so the name of the function has to fit.
+fn is_library(function: &str, file: &str) -> bool {
+    let relative = file.strip_prefix("./").unwrap_or(file);
+    let named = function.starts_with("__") || ["abort", "raise", "qsort"].contains(&function);
+    file.contains("compiler-rt")
+        || file.contains("sysdeps/")
+        || named && LIBRARY.iter().any(|start| relative.starts_with(start))
 }
 
 #[cfg(test)]
@@ -207,6 +232,21 @@ allocated by thread T0 here:
     }
 
     #[test]
+    fn what_the_library_does_is_left_out_but_not_what_is_named_like_it() {
+        let report = "\
+==301==ERROR: AddressSanitizer: ABRT on unknown address 0x1
+    #0 0x7f in __pthread_kill_implementation nptl/pthread_kill.c:44:76
+    #1 0x7f in raise signal/../sysdeps/posix/raise.c:26:13
+    #2 0x7f in abort stdlib/abort.c:79:7
+    #3 0x55 in read_all ./io/read.c:7:3
+    #4 0x55 in main ./main.c:9:1
+";
+        let fault = parse(report).expect("a fault");
+        assert_eq!(fault.key(), "ABRT@read_all");
+        assert_eq!(fault.place.as_deref(), Some("./io/read.c:7"));
+    }
+
+    #[test]
     fn other_kinds_are_named() {
         let kind = |text: &str| parse(text).expect("a fault").kind;
         assert_eq!(
@@ -233,5 +273,6 @@ allocated by thread T0 here:
         );
         assert_eq!(kind("something else"), "sanitizer-error");
         assert!(parse(" \n").is_none());
+        assert!(parse("==1==WARNING: AddressSanitizer failed to allocate 0x1 bytes\n").is_none());
     }
 }

@@ -90,9 +90,9 @@ pub enum Verdict {
     /// The versions do the same.
     Same {
         /// What the old version did.
-        old: Observation,
+        old: Box<Observation>,
         /// What the new version did.
-        new: Observation,
+        new: Box<Observation>,
     },
     /// They differ.
     Different(Box<Difference>),
@@ -194,7 +194,10 @@ impl Judge {
         }
         let aspects = self.compare(&old, &new);
         if !aspects.any() {
-            return Ok(Verdict::Same { old, new });
+            return Ok(Verdict::Same {
+                old: Box::new(old),
+                new: Box::new(new),
+            });
         }
         let class = class::classify(&old, &new, aspects);
         let golden = match &self.golden {
@@ -334,7 +337,8 @@ impl Judge {
         }
     }
 
-    fn compare(&self, a: &Observation, b: &Observation) -> Aspects {
+    /// In what two observations differ, under the rules; one of them may be from a saved test.
+    pub fn compare(&self, a: &Observation, b: &Observation) -> Aspects {
         compare(a, b, &self.rules)
     }
 

@@ -16,6 +16,7 @@ mod restrict;
 mod serve;
 pub(crate) mod wire;
 
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -33,6 +34,14 @@ pub(crate) const STAGE: &str = "BEAGLE_KEEPER_STAGE";
 pub(crate) const FIRST: &str = "first";
 /// These are the namespaces.
 const INSIDE: &str = "inside";
+
+/// The argument with which an executable is called to be the keeper.
+pub(crate) const NAME: &str = "native-keeper";
+
+/// Whether this process is called to be the keeper, by its arguments without its name.
+pub fn is_called(mut arguments: impl Iterator<Item = OsString>) -> bool {
+    arguments.next().is_some_and(|first| first == NAME) && std::env::var_os(STAGE).is_some()
+}
 
 /// Serves the client at standard input until it closes the connection.
 ///
@@ -63,6 +72,7 @@ fn keep(mut isolation: Isolation) -> io::Result<()> {
     let setup: Setup = wire::receive(&control)?;
     let last_pid = if isolation.namespaces {
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        namespaces::keep_powers()?;
         // If it fails now, it fails again below.
         let _ = mounts::mount_proc();
         namespaces::limit_processes(setup.processes);

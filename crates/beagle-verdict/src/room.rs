@@ -13,6 +13,15 @@ use crate::error::{Error, doing};
 use crate::observation::{Effect, Entry, FileChange};
 use crate::tree::{self, Listing};
 
+/// With what the name of the private directory starts.
+pub(crate) const PREFIX: &str = "beagle-native-";
+/// Where files are kept in memory.
+const MEMORY: &str = "/dev/shm";
+/// The number of that kind of file system.
+const TMPFS: i64 = 0x0102_1994;
+/// How much room there has to be.
+const ENOUGH: u64 = 1 << 30;
+
 /// Where runs take place.
 pub(crate) struct Room {
     root: PathBuf,
@@ -26,7 +35,10 @@ pub(crate) struct Room {
 impl Room {
     pub(crate) fn new(fixture: Option<PathBuf>, keep: u64) -> Result<Self, Error> {
         let make = || {
-            let made = TempDir::with_prefix("beagle-native-")?;
+            let made = match memory() {
+                Some(memory) => TempDir::with_prefix_in(PREFIX, memory),
+                None => TempDir::with_prefix(PREFIX),
+            }?;
             let root = made.path().canonicalize()?;
             for name in ["work", "tmp", "logs"] {
                 fs::create_dir(root.join(name))?;
@@ -140,6 +152,33 @@ impl Room {
         };
         read().map_err(doing("read the report of a sanitizer"))
     }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        // What programs leave may be too much for the removal that follows.
+        for directory in [self.work(), self.temporary(), self.logs()] {
+            let _ = tree::empty(&directory);
+        }
+    }
+}
+
+/// A place where files are made and deleted far faster than on a disk, if there is one with enough room
+/// and the user has not chosen another.
+fn memory() -> Option<&'static str> {
+    if std::env::var_os("TMPDIR").is_some() {
+        return None;
+    }
+    let kind = rustix::fs::statfs(MEMORY).ok()?;
+    let free = kind
+        .f_bavail
+        .saturating_mul(u64::try_from(kind.f_bsize).ok()?);
+    // In containers it is small, and does not let programs be run.
+    let executable = !rustix::fs::statvfs(MEMORY)
+        .ok()?
+        .f_flag
+        .contains(rustix::fs::StatVfsMountFlags::NOEXEC);
+    (kind.f_type == TMPFS && free >= ENOUGH && executable).then_some(MEMORY)
 }
 
 /// Adds a file of the input to a listing, with the directories on its way.

@@ -11,6 +11,7 @@ use regex::bytes::{Captures, Regex};
 
 use crate::error::Error;
 use crate::observation::Circumstances;
+use crate::room::PREFIX;
 
 /// The smallest process number that is taken for one; smaller ones are more likely to be something else.
 const SMALLEST_PID: u32 = 1000;
@@ -56,12 +57,19 @@ impl Rules {
                 text = Cow::Owned(replaced);
             }
         }
+        if let Some(room) = ROOM.as_ref() {
+            replace(&mut text, room, |_, out| out.extend(b"<directory>"));
+        }
         if let Some(varying) = VARYING.as_ref() {
             replace(&mut text, varying, |found, out| vary(found, run, out));
         }
         text
     }
 }
+
+/// The private directory, of this session or of the one in which a test was saved.
+static ROOM: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(&format!(r#"(?-u)(?:/[^\s/:'"]+)*/{PREFIX}\w+"#)).ok());
 
 /// Addresses as Linux gives them to programs, times of the day, numbers.
 static VARYING: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -163,6 +171,8 @@ mod tests {
             applied(&rules, "Fri Jan 15 08:00:01 2027"),
             "Fri Jan 15 <time> 2027"
         );
+        let text = "cannot open '/tmp/x/beagle-native-a1B2c3/work/file'";
+        assert_eq!(applied(&rules, text), "cannot open '<directory>/work/file'");
     }
 
     #[test]

@@ -2,9 +2,11 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::keeper;
 use crate::rules::Rules;
 
 /// One version of the program.
@@ -74,6 +76,16 @@ pub struct KeeperCommand {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
+}
+
+impl KeeperCommand {
+    /// The executable that runs now. It has to ask [`crate::keeper::is_called`] first of all.
+    pub fn of_this_executable() -> io::Result<Self> {
+        Ok(Self {
+            program: std::env::current_exe()?,
+            arguments: vec![keeper::NAME.into()],
+        })
+    }
 }
 
 /// What stays the same for all runs.

@@ -17,6 +17,9 @@ pub(crate) type Listing = BTreeMap<Vec<u8>, Entry>;
 /// How much of all files together is kept, as a multiple of what is kept of one.
 const KEEP_TOTAL: u64 = 16;
 
+/// The longest path that the system takes, with some room.
+const LONGEST: usize = 4000;
+
 /// Lists a tree, with at most the given number of bytes of each file.
 pub(crate) fn list(root: &Path, keep: u64) -> io::Result<Listing> {
     let mut listing = Listing::new();
@@ -27,6 +30,10 @@ pub(crate) fn list(root: &Path, keep: u64) -> io::Result<Listing> {
             let entry = entry?;
             let path = directory.join(entry.file_name());
             let full = root.join(&path);
+            if full.as_os_str().len() > LONGEST {
+                listing.insert(path.into_os_string().into_vec(), Entry::Special);
+                continue;
+            }
             let metadata = fs::symlink_metadata(&full)?;
             let mode = metadata.permissions().mode() & 0o7777;
             let kind = metadata.file_type();
@@ -114,11 +121,22 @@ pub(crate) fn empty(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return fs::create_dir_all(path),
         Err(_) => {}
     }
-    if remove_content(path).is_err() {
-        open_up(path);
-        remove_content(path)?;
+    if remove_content(path).is_ok() {
+        return Ok(());
     }
-    Ok(())
+    open_up(path);
+    if remove_content(path).is_ok() {
+        return Ok(());
+    }
+    // Directories in directories, deeper than files can be open at a time; this tool copes with them.
+    std::process::Command::new("rm")
+        .arg("-rf")
+        .arg(path)
+        .status()?;
+    if !path.exists() {
+        return fs::create_dir(path);
+    }
+    remove_content(path)
 }
 
 fn remove_content(path: &Path) -> io::Result<()> {

@@ -22,6 +22,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use beagle_build::compiler::{self, Kind};
+use beagle_verdict::keeper;
 use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
@@ -35,6 +36,9 @@ const HINT: Style = AnsiColor::Cyan.on_default().bold();
 const KEEPER: &str = "keeper-of-the-sandbox";
 
 fn main() -> ExitCode {
+    if keeper::is_called(std::env::args_os().skip(1)) {
+        return keeper::main();
+    }
     let args: Vec<OsString> = std::env::args_os().collect();
     // The stand-ins for compiler and linker take any arguments, so they are found before the
     // others are parsed.

@@ -45,6 +45,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
             "beagle-report",
             "beagle-solver",
             "beagle-trace",
+            "beagle-verdict",
         ],
     ),
 ];

@@ -7,9 +7,6 @@ use nix::unistd::Pid as NixPid;
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, WaitStatus, kill_process_group, wait};
 
-/// If there are so many times more processes in the system than a run may have, they are its own.
-const SURELY: u64 = 4;
-
 /// The processes of runs. All of them are children of the keeper in the end: it is the first process
 /// of its namespace, or has declared itself to be the one who takes care of orphans.
 pub(crate) struct Processes {
@@ -29,11 +26,9 @@ impl Processes {
 
     /// Whether the run has made more than it may, given how many there were in the system before.
     pub(crate) fn too_many(&self, before: u64) -> bool {
-        let more = Self::in_system().saturating_sub(before);
-        // Other programs make processes, too, so these have to be counted. But not for long: a program
-        // that does nothing but fork makes more in the meantime.
-        more > self.limit.saturating_mul(SURELY)
-            || more > self.limit && descendants(self.limit) > self.limit
+        // Other programs make processes, too, so these have to be counted.
+        Self::in_system().saturating_sub(before) > self.limit
+            && descendants(self.limit) > self.limit
     }
 
     /// Takes note of processes that have ended. Returns how the given one ended, if it has, and whether

@@ -5,7 +5,9 @@ use std::time::Duration;
 use beagle_trace::Input;
 use beagle_verdict::{Effect, End, Entry, Error, Setting};
 
-use crate::support::{no_args, observe, pair, pair_with, setting, stdout, without_namespaces};
+use crate::support::{
+    no_args, observe, pair, pair_with, sanitized_pair, setting, stdout, without_namespaces,
+};
 
 fn both() -> [Setting; 2] {
     [setting(), without_namespaces()]
@@ -19,6 +21,13 @@ fn the_sandbox_says_what_is_in_force() {
         let pair = pair_with(source, source, setting);
         let isolation = pair.judge.isolation();
         assert!(!(without && isolation.namespaces));
+        // What is not in force has a reason.
+        let complete = isolation.read_only && isolation.landlock && isolation.seccomp;
+        assert_eq!(
+            complete || without,
+            isolation.refused.is_empty(),
+            "{isolation:?}"
+        );
         if isolation.seccomp && isolation.landlock {
             assert_eq!(isolation.warning(), None);
         }
@@ -80,6 +89,27 @@ int main(int argc, char **argv) {
         assert_eq!(std::fs::read(&file).unwrap(), b"precious");
         assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 1);
     }
+}
+
+#[test]
+fn permissions_and_times_outside_stay_where_file_systems_are_read_only() {
+    let outside = tempfile::TempDir::new().unwrap();
+    let file = outside.path().join("file");
+    std::fs::write(&file, "precious").unwrap();
+    let before = std::fs::metadata(&file).unwrap();
+    let source = r#"#include <stdio.h>
+#include <sys/stat.h>
+#include <utime.h>
+int main(int argc, char **argv) { printf("%d %d\n", chmod(argv[1], 0777), utime(argv[1], 0)); }"#;
+    let mut pair = pair(source, source);
+    if !pair.judge.isolation().read_only {
+        return;
+    }
+    let input = Input::from_args("prog", [file.to_str().unwrap()]);
+    assert_eq!(stdout(&pair.quick(&input).new), "-1 -1\n");
+    let after = std::fs::metadata(&file).unwrap();
+    assert_eq!(after.permissions(), before.permissions());
+    assert_eq!(after.modified().unwrap(), before.modified().unwrap());
 }
 
 #[test]
@@ -245,6 +275,8 @@ int main(void) {
             (End::Exit(3), "no memory\n")
         );
     }
+    let seen = sanitized_pair(source, source).same(&no_args());
+    assert_eq!((seen.end, seen.fault), (End::Exit(3), None));
 }
 
 #[test]
@@ -290,6 +322,16 @@ int main(void) {
     let seen = pair.quick(&no_args());
     assert!(!seen.differs());
     assert_eq!(seen.new.files.len(), 3 + 300);
+}
+
+#[test]
+fn directories_too_deep_for_a_path_are_cleared_away() {
+    let source = r#"#include <sys/stat.h>
+#include <unistd.h>
+int main(void) { for (int i = 0; i < 1100; i++) { mkdir("directory", 0700); chdir("directory"); } }"#;
+    let seen = pair(source, source).quick(&no_args());
+    assert!(!seen.differs());
+    assert!(seen.new.files.len() > 300);
 }
 
 #[test]

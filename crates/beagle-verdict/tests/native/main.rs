@@ -3,5 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod abuse;
+mod saved;
 mod support;
 mod verdicts;

@@ -99,7 +99,7 @@ impl Pair {
 
     pub fn same(&mut self, input: &Input) -> Observation {
         match self.judge.judge(input).unwrap() {
-            Verdict::Same { new, .. } => new,
+            Verdict::Same { new, .. } => *new,
             other => panic!("not the same: {other:?}"),
         }
     }

@@ -83,6 +83,8 @@ fn a_crash_is_a_regression_in_new_and_a_fix_in_old() {
     assert_eq!(regression.class, Class::Crash);
     assert_eq!(regression.new.end, End::Signal(6));
     assert_eq!(regression.severity(), Severity::Crash);
+    let place = sanitized_pair(HELLO, crash).difference(&no_args());
+    assert_eq!(place.new.fault.unwrap().key(), "ABRT@main");
     let fix = pair(crash, HELLO).difference(&no_args());
     assert_eq!((fix.class, fix.severity()), (Class::Fix, Severity::Better));
 }
