@@ -1,6 +1,7 @@
 //! The two versions under comparison, and what an event of either means.
 
 use std::cell::OnceCell;
+use std::fmt;
 
 use beagle_change::Comparison;
 use beagle_program::{BlockId, CallGraph, Const, Flow, FunctionId, Op, Operand, Program, StmtId};
@@ -136,6 +137,12 @@ pub struct Place {
     pub file: String,
     /// The line, from 1.
     pub line: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
 }
 
 /// The two versions, and how they correspond.

@@ -16,7 +16,7 @@ use beagle_change::{Comparison, compare};
 use beagle_engine::{Bounds, End, Engine, Options as EngineOptions, Shape, Twin};
 use beagle_executor::{Executor, Options as ExecutorOptions};
 use beagle_report::diff::{Reason, Report};
-use beagle_trace::{Input, Limits};
+use beagle_trace::Limits;
 use beagle_verdict::{
     Judge, KeeperCommand, Limits as RunLimits, Rules as Normalisation, Setting,
     Version as NativeVersion,
@@ -26,11 +26,12 @@ use crate::arguments::{DiffOptions, Format};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::invocation::Invocation;
+use crate::progress::{self, Phase, Progress};
 use crate::timings::Timings;
 use crate::versions::{Order, Version};
 use crate::{output, status, traced};
 
-use court::{Court, Judged, Message};
+use court::{Court, Judged, Message, Tidying};
 use listen::Listening;
 
 /// The exploration, done.
@@ -142,6 +143,7 @@ impl Job<'_> {
         let mut engine = Engine::new(&twin, old, new, options).map_err(Failure::run)?;
         let (cases, receiver) = mpsc::channel();
         let (news, heard) = mpsc::channel();
+        let line = Progress::new(self.quiet);
         let court = Court::new(judge, self.start, news);
         let sanitizing = cases.clone();
         let order = Arc::clone(self.order);
@@ -151,17 +153,26 @@ impl Job<'_> {
             let _ = sanitizing.send(Message::Sanitized(order.sanitized()));
         });
         let result: Result<_, Failure> = std::thread::scope(|scope| {
-            let seeds = self.invocation.seeds.clone();
-            let court = scope.spawn(move || court.sit(&receiver, &seeds));
-            let mut listener = Listening::new(self, cases, heard);
+            let tidying = Tidying {
+                invocation: self.invocation,
+                time: match self.options.search.first {
+                    true => Duration::from_millis(500),
+                    false => (self.options.search.timeout / 5).min(Duration::from_secs(10)),
+                },
+                out: self.options.out.as_deref(),
+            };
+            let court = scope.spawn(move || court.sit(&receiver, &tidying));
+            let mut listener = Listening::new(self, cases, heard, deadline, &line);
             let end = engine.explore(&self.invocation.seeds, &mut listener);
             listener.close(self.grace(end.as_ref().ok(), deadline));
+            line.update(&progress::Status::new(Phase::Confirming));
             let judged = match court.join() {
                 Ok(judged) => judged,
                 Err(panic) => std::panic::resume_unwind(panic),
             };
             Ok((end.map_err(Failure::run)?, judged?))
         });
+        line.clear();
         timings.end("search");
         let (end, judged) = result?;
         let explored = Explored {
@@ -229,10 +240,7 @@ impl Job<'_> {
             memory: judging.memory,
             ..RunLimits::default()
         };
-        let keeper = KeeperCommand {
-            program: std::env::current_exe().map_err(Failure::run)?,
-            arguments: vec![crate::KEEPER.into()],
-        };
+        let keeper = KeeperCommand::of_this_executable().map_err(Failure::run)?;
         let setting = Setting {
             fixture: self.invocation.fixture.clone(),
             limits,
@@ -261,10 +269,4 @@ fn program_name(old: &Version, new: &Version) -> OsString {
         (Some(old), Some(new)) if old == new => new,
         _ => "program".into(),
     }
-}
-
-/// How large an input is, to prefer small ones.
-fn size_of(input: &Input) -> usize {
-    let sources = input.sources.iter();
-    sources.map(|source| source.content().len() + 1).sum()
 }

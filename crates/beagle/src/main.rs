@@ -32,9 +32,6 @@ use crate::output::tell;
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
 
-/// The first argument with which `beagle` starts itself as the keeper of the sandbox.
-const KEEPER: &str = "keeper-of-the-sandbox";
-
 fn main() -> ExitCode {
     if keeper::is_called(std::env::args_os().skip(1)) {
         return keeper::main();
@@ -44,10 +41,6 @@ fn main() -> ExitCode {
     // others are parsed.
     if let Some(kind) = args.get(1).and_then(|name| Kind::from_name(name)) {
         return code(compiler::run(kind, &args[2..]));
-    }
-    // Before any thread is there, as the keeper wants it.
-    if args.get(1).is_some_and(|name| name == KEEPER) {
-        return beagle_verdict::keeper::main();
     }
     let result = match Arguments::try_parse_from(args) {
         // Rust has a status of its own for a panic, which says nothing to anybody.

@@ -4,18 +4,21 @@
 //! seen often before the others. When there is time, inputs that only touch a change are run with
 //! sanitizers, which see what no output shows.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use beagle_build::BuildError;
 use beagle_engine::Place;
 use beagle_trace::Input;
-use beagle_verdict::{Aspects, Difference, Error, Judge, Verdict, Which};
+use beagle_verdict::saved::{self, Kept, Saved};
+use beagle_verdict::{
+    Aspects, Budget, Error, Finding, Group, Groups, Judge, Verdict, Which, minimise,
+};
 
-use super::size_of;
 use crate::failure::Failure;
+use crate::invocation::Invocation;
 
 /// What the court is told.
 pub enum Message {
@@ -45,24 +48,24 @@ pub struct Case {
     pub cause: Option<Place>,
 }
 
-/// A confirmed difference.
-pub struct Finding {
-    /// The input.
-    pub input: Input,
-    /// What differs.
-    pub difference: Difference,
-    /// The changes that it executes.
-    pub changes: Vec<usize>,
+/// Differences with the same cause, as they are shown.
+pub struct Shown {
+    /// The smallest of them, and how many there were.
+    pub group: Group,
+    /// The changes that they execute.
+    pub changes: BTreeSet<usize>,
+    /// Where the smallest is saved.
+    pub saved: Option<PathBuf>,
 }
 
-/// Differences with the same cause.
-pub struct Group {
-    /// Where the versions part.
-    pub cause: Option<Place>,
-    /// Some of them, the smallest first.
-    pub findings: Vec<Finding>,
-    /// How many there were.
-    pub count: u64,
+/// What is done with what was found.
+pub struct Tidying<'a> {
+    /// What inputs have to look like.
+    pub invocation: &'a Invocation,
+    /// How long inputs are made smaller.
+    pub time: Duration,
+    /// Where differences are saved.
+    pub out: Option<&'a Path>,
 }
 
 /// A version that does not do the same each time.
@@ -81,7 +84,7 @@ pub struct Unstable {
 #[derive(Default)]
 pub struct Judged {
     /// Differences, worst first.
-    pub groups: Vec<Group>,
+    pub groups: Vec<Shown>,
     /// Versions that do not do the same each time.
     pub unstable: Vec<Unstable>,
     /// Candidates on which the real programs do the same.
@@ -98,8 +101,6 @@ pub struct Judged {
     pub left: u64,
 }
 
-/// How many differences of one group are kept.
-const KEPT: usize = 3;
 /// After so many differences with one cause, others with it are only counted.
 const ENOUGH: u64 = 12;
 /// Inputs that wait to be run with sanitizers.
@@ -114,7 +115,13 @@ pub struct Court {
     /// How many cases of each cause were judged.
     heard: BTreeMap<Option<Place>, u64>,
     waiting: VecDeque<Case>,
-    groups: BTreeMap<(String, Option<Place>), Group>,
+    groups: Groups,
+    /// The changes that the differences of each group execute.
+    changes: BTreeMap<usize, BTreeSet<usize>>,
+    /// The groups of each cause.
+    of_cause: BTreeMap<Option<Place>, BTreeSet<usize>>,
+    /// Differences that were not judged because there were many like them.
+    alike: BTreeMap<Option<Place>, usize>,
     judged: Judged,
     /// Whether it is known whether there are builds with sanitizers.
     sanitized: bool,
@@ -136,15 +143,21 @@ impl Court {
             candidates: BTreeMap::new(),
             heard: BTreeMap::new(),
             waiting: VecDeque::new(),
-            groups: BTreeMap::new(),
+            groups: Groups::default(),
+            changes: BTreeMap::new(),
+            of_cause: BTreeMap::new(),
+            alike: BTreeMap::new(),
             sanitized: false,
             closing: None,
         }
     }
 
     /// Judges until there is nothing more to judge.
-    pub fn sit(mut self, messages: &Receiver<Message>, seeds: &[Input]) -> Result<Judged, Failure> {
-        let _ = seeds;
+    pub fn sit(
+        mut self,
+        messages: &Receiver<Message>,
+        tidying: &Tidying<'_>,
+    ) -> Result<Judged, Failure> {
         loop {
             while let Ok(message) = messages.try_recv() {
                 self.take(message)?;
@@ -168,7 +181,7 @@ impl Court {
                 }
             }
         }
-        self.finish()
+        self.finish(tidying)
     }
 
     /// Whether nothing can come any more.
@@ -220,11 +233,7 @@ impl Court {
             if count < ENOUGH {
                 return Some(case);
             }
-            let mut groups = self.groups.values_mut();
-            match groups.find(|group| group.cause == cause) {
-                Some(group) => group.count += 1,
-                None => self.judged.left += 1,
-            }
+            *self.alike.entry(cause).or_insert(0) += 1;
         }
     }
 
@@ -240,7 +249,14 @@ impl Court {
                 if self.judged.first.is_none() {
                     self.judged.first = Some(self.start.elapsed());
                 }
-                self.add(case, *difference);
+                let cause = case.cause.as_ref();
+                let (number, _) = self.groups.add(Finding {
+                    input: case.input,
+                    difference: *difference,
+                    cause: cause.map(ToString::to_string).unwrap_or_default(),
+                });
+                self.changes.entry(number).or_default().extend(case.changes);
+                self.of_cause.entry(case.cause).or_default().insert(number);
                 // The search may be over.
                 let _ = self.news.send(News::Found);
             }
@@ -297,34 +313,75 @@ impl Court {
         }
     }
 
-    fn add(&mut self, case: Case, difference: Difference) {
-        let key = (difference.signature.clone(), case.cause.clone());
-        let group = self.groups.entry(key).or_insert_with(|| Group {
-            cause: case.cause,
-            findings: Vec::new(),
-            count: 0,
-        });
-        group.count += 1;
-        group.findings.push(Finding {
-            input: case.input,
-            difference,
-            changes: case.changes,
-        });
-        group
-            .findings
-            .sort_by_key(|finding| size_of(&finding.input));
-        group.findings.truncate(KEPT);
-    }
-
-    fn finish(mut self) -> Result<Judged, Failure> {
+    fn finish(mut self, tidying: &Tidying<'_>) -> Result<Judged, Failure> {
         let left: usize = self.candidates.values().map(VecDeque::len).sum();
         self.judged.left += (left + self.waiting.len()) as u64;
-        let mut groups: Vec<Group> = self.groups.into_values().collect();
-        groups.sort_by_key(|group| {
-            let first = &group.findings[0];
-            (first.difference.severity(), size_of(&first.input))
-        });
-        self.judged.groups = groups;
+        let end = Instant::now() + tidying.time;
+        let numbers: Vec<usize> = self.groups.ranked().iter().map(|(n, _)| *n).collect();
+        for &number in &numbers {
+            self.tidy(number, tidying, end);
+        }
+        let ranked = self.groups.ranked();
+        let mut shown = Vec::new();
+        for (number, group) in ranked {
+            let mut group = group.clone();
+            // Those that were not judged belong to the first group of their cause.
+            for (cause, numbers) in &self.of_cause {
+                if numbers.first() == Some(&number) {
+                    group.count += self.alike.get(cause).copied().unwrap_or(0);
+                }
+            }
+            let saved = match tidying.out {
+                Some(out) => Some(save(out, &group.representative, tidying)?),
+                None => None,
+            };
+            shown.push(Shown {
+                changes: self.changes.remove(&number).unwrap_or_default(),
+                group,
+                saved,
+            });
+        }
+        self.judged.groups = shown;
         Ok(self.judged)
+    }
+
+    /// Makes the input of a group small, and judges it once more with all that there is now.
+    fn tidy(&mut self, number: usize, tidying: &Tidying<'_>, end: Instant) {
+        let Some(group) = self.groups.get(number) else {
+            return;
+        };
+        let finding = group.representative.clone();
+        let left = end.saturating_duration_since(Instant::now());
+        let budget = Budget {
+            time: left.min(tidying.time / 2),
+            ..Budget::default()
+        };
+        let rules = &tidying.invocation.rules;
+        let judge = &mut self.judge;
+        let small = minimise(
+            &finding.input,
+            &tidying.invocation.seeds,
+            &budget,
+            |input| {
+                if rules.allow(input) {
+                    judge.still_shows(input, &finding.difference)
+                } else {
+                    Ok::<_, Error>(false)
+                }
+            },
+        );
+        // What cannot be made smaller was still seen as it is.
+        let Ok(small) = small else { return };
+        if let Ok(Verdict::Different(difference)) = self.judge.judge(&small) {
+            self.groups.replace(number, small, *difference);
+        }
+    }
+}
+
+fn save(out: &Path, finding: &Finding, tidying: &Tidying<'_>) -> Result<PathBuf, Failure> {
+    let mut test = Saved::of_difference(&finding.input, &finding.difference, &finding.cause);
+    test.fixture.clone_from(&tidying.invocation.fixture);
+    match saved::save(out, &test).map_err(Failure::run)? {
+        Kept::New(path) | Kept::Known(path) => Ok(path),
     }
 }

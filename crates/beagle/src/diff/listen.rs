@@ -2,26 +2,37 @@
 //! progress.
 
 use std::sync::mpsc::{Receiver, Sender};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use beagle_engine::{Listener, Next, Ran, Status};
+use beagle_engine::{Listener, Next, Progress, Ran, Status};
 
 use super::Job;
 use super::court::{Case, Message, News};
+use crate::progress::{self, Phase};
 
 /// Listens to the search.
 pub struct Listening<'a> {
     job: &'a Job<'a>,
     cases: Sender<Message>,
     heard: Receiver<News>,
-    found: u64,
+    found: usize,
+    deadline: Instant,
+    line: &'a progress::Progress,
 }
 
 impl<'a> Listening<'a> {
     /// Candidates go to `cases`; `heard` tells what became of them.
-    pub fn new(job: &'a Job<'a>, cases: Sender<Message>, heard: Receiver<News>) -> Self {
+    pub fn new(
+        job: &'a Job<'a>,
+        cases: Sender<Message>,
+        heard: Receiver<News>,
+        deadline: Instant,
+        line: &'a progress::Progress,
+    ) -> Self {
         Self {
             job,
+            deadline,
+            line,
             cases,
             heard,
             found: 0,
@@ -50,10 +61,23 @@ impl Listener for Listening<'_> {
         Next::GoOn
     }
 
-    fn progress(&mut self, _status: &Status) -> Next {
+    fn progress(&mut self, status: &Status) -> Next {
         while let Ok(News::Found) = self.heard.try_recv() {
             self.found += 1;
         }
+        let count = |what: fn(&Progress) -> bool| status.changes.iter().filter(|c| what(c)).count();
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        self.line.update(&progress::Status {
+            phase: Phase::Searching,
+            changes: status.changes.len(),
+            reached: count(|change| change.reached),
+            infected: count(|change| change.infected),
+            propagated: count(|change| change.propagated),
+            runs: status.runs,
+            queries: status.queries,
+            differences: self.found,
+            left: Some(left),
+        });
         let enough = self.job.options.search.first && self.found > 0;
         if enough || self.job.interrupt.is_raised() {
             return Next::Stop;

@@ -10,11 +10,11 @@ use beagle_report::diff::{
     Verdict,
 };
 use beagle_verdict::{
-    Aspects, Class as NativeClass, Difference, Effect, End as RunEnd, Entry, Observation, Standing,
-    Which,
+    Aspects, Class as NativeClass, Difference, Effect, End as RunEnd, Entry, Finding, Observation,
+    Standing, Which,
 };
 
-use super::court::{Finding, Group, Judged};
+use super::court::{Judged, Shown};
 use super::{Explored, Job};
 
 /// Fills in what was found.
@@ -59,6 +59,11 @@ pub fn fill(report: &mut Report, job: &Job<'_>, explored: Explored, judged: Judg
             count: unstable.count,
         })
         .collect();
+    report.saved = job
+        .options
+        .out
+        .as_ref()
+        .map(|out| out.display().to_string());
     report.missing = missing(&explored, &judged);
     report.verdict = match (report.differences.is_empty(), report.missing.is_empty()) {
         (false, _) => Verdict::Different,
@@ -111,32 +116,38 @@ fn strategy(account: &beagle_engine::Account) -> StrategyEntry {
     }
 }
 
-fn add_group(report: &mut Report, number: usize, group: &Group, seen: &mut BTreeSet<usize>) {
-    let changes: BTreeSet<usize> = group
-        .findings
-        .iter()
-        .flat_map(|f| f.changes.clone())
-        .collect();
-    seen.extend(&changes);
-    let ids: Vec<usize> = changes.iter().map(|change| change + 1).collect();
-    let first = &group.findings[0].difference;
+fn add_group(report: &mut Report, number: usize, shown: &Shown, seen: &mut BTreeSet<usize>) {
+    seen.extend(&shown.changes);
+    let changes: Vec<usize> = shown.changes.iter().map(|change| change + 1).collect();
+    let finding = &shown.group.representative;
+    let class = class(&finding.difference);
     report.groups.push(GroupEntry {
         id: number,
-        class: class(first),
-        count: group.count,
-        title: title(first, group),
-        changes: ids,
+        class,
+        count: shown.group.count as u64,
+        title: title(finding),
+        changes: changes.clone(),
     });
-    for finding in &group.findings {
-        let id = report.differences.len() + 1;
-        report
-            .differences
-            .push(difference_entry(finding, id, number));
-    }
+    let difference = &finding.difference;
+    report.differences.push(DifferenceEntry {
+        id: number,
+        class,
+        regression: class.regression(),
+        aspects: aspects(difference.aspects),
+        input: InputEntry::new(&finding.input),
+        old: observed(&difference.old),
+        new: observed(&difference.new),
+        golden: difference.golden.as_ref().map(observed),
+        changes,
+        group: number,
+        saved: shown.saved.as_ref().map(|path| path.display().to_string()),
+        confirmed: CONFIRMED,
+    });
 }
 
 /// What it is, in a few words.
-fn title(difference: &Difference, group: &Group) -> String {
+fn title(finding: &Finding) -> String {
+    let difference = &finding.difference;
     let what = match difference.class {
         NativeClass::Crash => match (&difference.new.fault, difference.new.end) {
             (Some(fault), _) => format!("new has {fault}"),
@@ -153,9 +164,9 @@ fn title(difference: &Difference, group: &Group) -> String {
             format!("{} differs", names.join(", "))
         }
     };
-    match &group.cause {
-        Some(place) => format!("{what}; the versions part at {}:{}", place.file, place.line),
-        None => what,
+    match &finding.cause[..] {
+        "" => what,
+        place => format!("{what}; the versions part at {place}"),
     }
 }
 
@@ -169,25 +180,6 @@ fn class(difference: &Difference) -> Class {
         (None, NativeClass::Output) => Class::Output,
         (None, NativeClass::Message) => Class::Message,
         (None, NativeClass::Fix | NativeClass::HangFix) => Class::Fix,
-    }
-}
-
-fn difference_entry(finding: &Finding, id: usize, group: usize) -> DifferenceEntry {
-    let difference = &finding.difference;
-    let class = class(difference);
-    DifferenceEntry {
-        id,
-        class,
-        regression: class.regression(),
-        aspects: aspects(difference.aspects),
-        input: InputEntry::new(&finding.input),
-        old: observed(&difference.old),
-        new: observed(&difference.new),
-        golden: difference.golden.as_ref().map(observed),
-        changes: finding.changes.iter().map(|change| change + 1).collect(),
-        group,
-        saved: None,
-        confirmed: CONFIRMED,
     }
 }
 
