@@ -14,7 +14,7 @@ use crate::BuildError;
 use crate::error::Doing;
 
 /// The keys of the file, in the order in which the manual shows them.
-pub(crate) const KEYS: [&str; 4] = ["build", "program", "cflags", "ldflags"];
+pub(crate) const KEYS: [&str; 5] = ["build", "program", "cflags", "ldflags", "function"];
 
 /// What `beagle.toml` says; everything is optional.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +33,9 @@ pub struct Config {
     /// A string of shell words or a list. Default: none.
     #[serde(deserialize_with = "words")]
     pub ldflags: Vec<String>,
+    /// A function to call instead of `main`, with values from standard input. Only for single
+    /// files. Default: none.
+    pub function: Option<String>,
 }
 
 impl Config {
@@ -116,7 +119,7 @@ mod tests {
         );
         assert_eq!(
             error.hint().unwrap(),
-            "the keys are build, program, cflags, ldflags"
+            "the keys are build, program, cflags, ldflags, function"
         );
         assert_eq!(error.exit_code(), 2);
         assert!(!text.contains('\n'));

@@ -1,0 +1,60 @@
+/* Written by Beagle: calls one function with values from standard input and shows what comes of
+   it. The source of the program is in front of this. */
+
+#undef main
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned char beagle_input[65536];
+static size_t beagle_size, beagle_at;
+
+/* The next bytes of the input; zeros after its end. */
+static void beagle_take(void *to, size_t size) {
+    unsigned char *bytes = to;
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = beagle_at < beagle_size ? beagle_input[beagle_at++] : 0;
+}
+
+/* A text of at most 31 bytes, which takes 32 of the input, with some room behind it. */
+static char *beagle_text(size_t room) {
+    char slot[32];
+    beagle_take(slot, sizeof slot);
+    slot[sizeof slot - 1] = 0;
+    char *text = calloc(1, strlen(slot) + 1 + room);
+    if (text) strcpy(text, slot);
+    return text;
+}
+
+/* How many elements a buffer has: one byte of the input, at most 32. */
+static size_t beagle_count(void) {
+    unsigned char count;
+    beagle_take(&count, 1);
+    return count % 33;
+}
+
+/* A buffer of just that many elements; it takes 32 of the input. */
+static void *beagle_buffer(size_t count, size_t size) {
+    unsigned char *all = malloc(32 * size), *buffer = malloc(count * size);
+    if (!all || (!buffer && count)) exit(2);
+    beagle_take(all, 32 * size);
+    if (count) memcpy(buffer, all, count * size);
+    free(all);
+    return buffer;
+}
+
+#define BEAGLE_INTEGER(name, type, value)                                   \
+    ((type)-1 < (type)1 ? printf("%s = %lld\n", name, (long long)(value))    \
+                        : printf("%s = %llu\n", name, (unsigned long long)(value)))
+#define BEAGLE_REAL(name, value) printf("%s = %.17g\n", name, (double)(value))
+#define BEAGLE_TEXT(name, value)                                            \
+    do {                                                                    \
+        const char *beagle_it = (const char *)(value);                      \
+        beagle_it ? printf("%s = \"%s\"\n", name, beagle_it) : printf("%s = null\n", name); \
+    } while (0)
+#define BEAGLE_RECORD(name, value)                                          \
+    do {                                                                    \
+        printf("%s = ", name);                                              \
+        __builtin_dump_struct(value, printf);                               \
+    } while (0)
+
