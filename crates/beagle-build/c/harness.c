@@ -6,14 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static unsigned char beagle_input[65536];
-static size_t beagle_size, beagle_at;
+static unsigned char *beagle_input;
 
-/* The next bytes of the input; zeros after its end. */
+/* The next bytes of the input. */
 static void beagle_take(void *to, size_t size) {
-    unsigned char *bytes = to;
-    for (size_t i = 0; i < size; i++)
-        bytes[i] = beagle_at < beagle_size ? beagle_input[beagle_at++] : 0;
+    memcpy(to, beagle_input, size);
+    beagle_input += size;
+}
+
+/* Reads all of the input, which has a fixed size: one decision about that is enough. */
+static int beagle_read(size_t size) {
+    beagle_input = malloc(size + 1);
+    if (beagle_input && fread(beagle_input, 1, size, stdin) == size) return 1;
+    printf("the input is shorter than %lu bytes\n", (unsigned long)size);
+    return 0;
 }
 
 /* A text of at most 31 bytes, which takes 32 of the input, with some room behind it. */

@@ -26,6 +26,8 @@ const HEADER: &str = include_str!("../c/beagle.h");
 const PRELUDE: &str = include_str!("../c/harness.c");
 /// The function that makes a fuzz target of a file.
 const TARGET: &str = "LLVMFuzzerTestOneInput";
+/// Bytes of the input for a text, and elements for a buffer; `c/harness.c` says so, too.
+const BUFFER: usize = 32;
 /// Room behind a text that the function may write to.
 const ROOM: usize = 256;
 
@@ -96,6 +98,7 @@ fn text(function: &str, signature: &Signature) -> Result<String, String> {
         return Err("that is where the program starts anyway".into());
     }
     let mut body = String::new();
+    let mut sizes = vec!["0".to_owned()];
     let mut after = String::new();
     let mut arguments = Vec::new();
     let mut parameters = signature.parameters.iter().enumerate().peekable();
@@ -104,25 +107,33 @@ fn text(function: &str, signature: &Signature) -> Result<String, String> {
         arguments.push(variable.clone());
         let Kind::Pointer(target) = &parameter.ty.kind else {
             body += &value(&variable, parameter)?;
+            sizes.push(format!("sizeof({})", parameter.ty.text));
             continue;
         };
-        let counted = parameters.peek().is_some_and(|(_, next)| is_length(next));
+        let counted = |(_, next): &(usize, &Parameter)| is_length(next, target);
+        let counted = parameters.peek().is_some_and(counted);
         if counted && let Some((number, length)) = parameters.next() {
             let count = format!("beagle_{number}");
             body += &buffer(&variable, parameter, target, &count, length)?;
             after += &show_buffer(&variable, parameter, target, &count);
             arguments.push(count);
+            sizes.push(format!("1 + {BUFFER} * {}", size_of(target)));
         } else {
             body += &pointer(&variable, parameter, target)?;
             after += &show_target(&variable, parameter, target);
+            sizes.push(match target.kind {
+                Kind::Char => BUFFER.to_string(),
+                _ => size_of(target),
+            });
         }
     }
     let call = format!("{function}({})", arguments.join(", "));
     let call = result(&call, &signature.result);
     Ok(format!(
         "{PRELUDE}int main(void) {{\n    \
-         beagle_size = fread(beagle_input, 1, sizeof beagle_input, stdin);\n\
-         {body}{call}{after}    return 0;\n}}\n"
+         if (!beagle_read({})) return 0;\n\
+         {body}{call}{after}    return 0;\n}}\n",
+        sizes.join(" + ")
     ))
 }
 
@@ -171,10 +182,7 @@ fn buffer(
 ) -> Result<String, String> {
     let ty = &parameter.ty.text;
     let size = match target.kind {
-        Kind::Void => "1".to_owned(),
-        Kind::Char | Kind::Integer | Kind::Real | Kind::Record => {
-            format!("sizeof({})", target.text)
-        }
+        Kind::Void | Kind::Char | Kind::Integer | Kind::Real | Kind::Record => size_of(target),
         _ => return Err(unsupported(parameter)),
     };
     let length = &length.ty.text;
@@ -182,6 +190,14 @@ fn buffer(
         "    {length} {count} = beagle_count();\n    \
          {ty} {variable} = beagle_buffer({count}, {size});\n"
     ))
+}
+
+/// The size of an element, in C.
+fn size_of(ty: &Type) -> String {
+    match ty.kind {
+        Kind::Void => "1".into(),
+        _ => format!("sizeof({})", ty.text),
+    }
 }
 
 fn unsupported(parameter: &Parameter) -> String {
@@ -250,15 +266,13 @@ fn show(name: &str, value: &str, ty: &Type) -> String {
     }
 }
 
-/// Whether a parameter behind a pointer says how long that is.
-fn is_length(parameter: &Parameter) -> bool {
-    const NAMES: [&str; 10] = [
-        "n", "len", "length", "size", "count", "num", "sz", "cnt", "nbytes", "nmemb",
-    ];
+/// Whether a parameter behind a pointer says how much is there.
+fn is_length(parameter: &Parameter, target: &Type) -> bool {
+    const SURE: [&str; 5] = ["len", "length", "size", "sz", "bytes"];
+    const LIKELY: [&str; 5] = ["n", "num", "count", "cnt", "nmemb"];
     let name = parameter.name.to_ascii_lowercase();
-    let named = NAMES.contains(&&*name)
-        || ["len", "length", "size", "count"]
-            .iter()
-            .any(|end| name.ends_with(end));
-    parameter.ty.kind == Kind::Integer && (named || parameter.ty.text == "size_t")
+    let sure = parameter.ty.text == "size_t" || SURE.iter().any(|end| name.ends_with(end));
+    let likely = LIKELY.contains(&&*name) || name.ends_with("count");
+    // A text ends by itself, and a number behind it may be about anything.
+    parameter.ty.kind == Kind::Integer && (sure || likely && target.text != "char")
 }

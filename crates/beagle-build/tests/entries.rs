@@ -123,6 +123,7 @@ void reverse(short *all, int count) {
         short t = all[i]; all[i] = all[count - 1 - i]; all[count - 1 - i] = t;
     }
 }
+int nth(const char *text, int n) { return strlen(text) == 3 && n == 5 ? 0 : 1; }
 const char *name(unsigned char c) { return c ? "set" : NULL; }
 static int past(const uint8_t *data, size_t size) { return size ? data[size] : 0; }
 int call(int (*f)(void)) { return f(); }
@@ -134,7 +135,9 @@ int main(int argc, char **argv) { return (int)add(argc, 2, SOME) + past(0, 0); }
 /// What calling a function of the file above prints.
 fn called(dir: &Scratch, name: &str, input: &[u8]) -> String {
     let built = dir.build("f.c", &function(name)).unwrap();
-    printed(&built.program, input)
+    let mut input = input.to_vec();
+    input.resize(input.len().max(200), 0);
+    printed(&built.program, &input)
 }
 
 #[test]
@@ -163,6 +166,17 @@ fn a_function_gets_its_values_from_the_input_and_its_effects_are_shown() {
     assert_eq!(called(&dir, "reverse", &[3, 255, 255, 2, 0, 3, 0]), text);
     assert_eq!(called(&dir, "name", b"\0"), "return = null\n");
     assert_eq!(called(&dir, "name", b"x"), "return = \"set\"\n");
+    let input = [&b"abc"[..], &[0; 29], &[5, 0, 0, 0]].concat();
+    assert_eq!(called(&dir, "nth", &input), "return = 0\n");
+}
+
+#[test]
+fn an_input_that_is_too_short_is_said_to_be_so() {
+    let dir = Scratch::with(&[("f.c", FUNCTIONS)]);
+    let built = dir.build("f.c", &function("add")).unwrap();
+    let text = printed(&built.program, &[0; 15]);
+    assert_eq!(text, "the input is shorter than 16 bytes\n");
+    assert_eq!(printed(&built.program, &[0; 16]), "return = 0\n");
 }
 
 #[test]
@@ -171,7 +185,7 @@ fn the_buffer_of_a_function_has_just_the_length_that_it_is_told() {
     let spec = VersionSpec::parse("f.c", &dir.path(".")).unwrap();
     let config = function("past");
     let program = build_sanitized(&spec, &config, &dir.cache(), &mut |_| {}).unwrap();
-    let output = run(&program, &[], &[4, 1, 1, 1, 1]);
+    let output = run(&program, &[], &[4; 33]);
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(text.contains("heap-buffer-overflow"), "{text}");
 }
