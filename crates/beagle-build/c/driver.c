@@ -1,5 +1,5 @@
-/* Runs a fuzz target once, on standard input or on the file that the first argument names. What
-   the target returns and observes is printed. A program with a main of its own keeps that. */
+/* Runs a fuzz target once, on standard input or on the file that the first argument names, of which
+   it sees one mebibyte at most. What the target returns and observes is printed. A program with a main of its own keeps that. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,17 +21,12 @@ __attribute__((weak)) int main(int argc, char **argv) {
         perror(argv[1]);
         return 2;
     }
-    size_t size = 0, room = 4096, count;
-    unsigned char *read = malloc(room);
-    while (read && (count = fread(read + size, 1, room - size, file)) > 0) {
-        size += count;
-        if (size == room) read = realloc(read, room *= 2);
-    }
+    static unsigned char all[1 << 20];
+    size_t size = fread(all, 1, sizeof all, file);
     /* A copy of just that size, so that reading past its end is found out. */
     unsigned char *data = malloc(size);
-    if (!read || (!data && size)) return 2;
-    if (size) memcpy(data, read, size);
-    free(read);
+    if (!data) return 2;
+    memcpy(data, all, size);
     if (LLVMFuzzerInitialize) LLVMFuzzerInitialize(&argc, &argv);
     int result = LLVMFuzzerTestOneInput ? LLVMFuzzerTestOneInput(data, size) : 0;
     printf("return %d\n", result);
