@@ -62,8 +62,14 @@ fn run() -> Result<()> {
     let helpers: &[&str] = &["-O2", "-Xclang", "-disable-llvm-passes"];
     compile_all(helpers, &runtime.join("c"), &out, "inline.bc")?;
     clang(helpers, &own.join("c/compose.c"), &out.join("compose.bc"))?;
-    // The control flow of models is that of the source, as for programs.
-    let models: &[&str] = &["-O0", "-Xclang", "-disable-O0-optnone", "-g"];
+    // The control flow of models is that of the source, as for programs. Only the names of their
+    // files are of interest later.
+    let models: &[&str] = &[
+        "-O0",
+        "-Xclang",
+        "-disable-O0-optnone",
+        "-gline-tables-only",
+    ];
     compile_all(models, &runtime.join("c/models"), &out, "models.bc")?;
     std::fs::copy(runtime.join("functions.txt"), out.join("functions.txt"))
         .map_err(|error| format!("{}/functions.txt: {error}", runtime.display()))?;

@@ -189,6 +189,13 @@ impl Task<'_> {
         spec: &VersionSpec,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Made, BuildError> {
+        if let Some(function) = &self.config.function {
+            return Err(BuildError::NoHarness {
+                label: self.label.into(),
+                function: function.clone(),
+                what: "only the functions of a single .c file can be called so".into(),
+            });
+        }
         let tree = Tree { task: self, spec };
         let entry = self.cache.entry(&tree.key()?)?;
         let root = entry.dir.join("tree");

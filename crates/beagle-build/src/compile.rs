@@ -21,7 +21,7 @@ pub(crate) type Bitcode = Result<PathBuf, Reason>;
 
 /// Compiles, and returns the exit code of the real compiler.
 pub(crate) fn compile(job: &Job, scratch: &Path) -> io::Result<i32> {
-    let (code, compiled) = with_bitcode(job, scratch)?;
+    let (code, compiled) = beside(job, || bitcode_of_all(job, scratch))?;
     if code != 0 {
         return Ok(code);
     }
@@ -39,21 +39,24 @@ pub(crate) fn compile(job: &Job, scratch: &Path) -> io::Result<i32> {
     Ok(code)
 }
 
-/// Runs the real compiler, and at the same time compiles all its sources to bitcode.
-pub(crate) fn with_bitcode(job: &Job, scratch: &Path) -> io::Result<(i32, Vec<Bitcode>)> {
+/// Runs the real tool, and something else at the same time.
+pub(crate) fn beside<T: Send>(job: &Job, other: impl FnOnce() -> T + Send) -> io::Result<(i32, T)> {
     std::thread::scope(|scope| {
-        let bitcode = scope.spawn(|| {
-            let sources = job.plan.sources().enumerate();
-            sources
-                .map(|(number, input)| bitcode(job, input, &scratch.join(format!("{number}.o"))))
-                .collect()
-        });
+        let other = scope.spawn(other);
         let code = job.run_real_tool(&[])?;
-        let bitcode = bitcode
+        let other = other
             .join()
-            .map_err(|_| io::Error::other("compiling to bitcode failed"))?;
-        Ok((code, bitcode))
+            .map_err(|_| io::Error::other("making bitcode failed"))?;
+        Ok((code, other))
     })
+}
+
+/// Compiles all sources to bitcode.
+pub(crate) fn bitcode_of_all(job: &Job, scratch: &Path) -> Vec<Bitcode> {
+    let sources = job.plan.sources().enumerate();
+    sources
+        .map(|(number, input)| bitcode(job, input, &scratch.join(format!("{number}.o"))))
+        .collect()
 }
 
 /// Compiles one source to bitcode.

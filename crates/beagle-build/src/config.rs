@@ -15,11 +15,12 @@ use crate::BuildError;
 use crate::error::Doing;
 
 /// The keys of the file, in the order in which the manual shows them.
-pub(crate) const KEYS: [&str; 12] = [
+pub(crate) const KEYS: [&str; 13] = [
     "build",
     "program",
     "cflags",
     "ldflags",
+    "function",
     "args",
     "all_args",
     "stdin",
@@ -50,6 +51,9 @@ pub struct Config {
     /// A string of shell words or a list. Default: none.
     #[serde(deserialize_with = "words")]
     pub ldflags: Vec<String>,
+    /// A function to call instead of `main`, with values from standard input. Only for single
+    /// files. Default: none.
+    pub function: Option<String>,
     /// The words of the program's command line, `{…}` where they may vary. Default: several
     /// shapes are tried.
     #[serde(skip_serializing)]
@@ -164,8 +168,8 @@ mod tests {
         );
         assert_eq!(
             error.hint().unwrap(),
-            "the keys are build, program, cflags, ldflags, args, all_args, stdin, stdin_text, \
-             seeds, env, fixture, normalise"
+            "the keys are build, program, cflags, ldflags, function, args, all_args, stdin, \
+             stdin_text, seeds, env, fixture, normalise"
         );
         assert_eq!(error.exit_code(), 2);
         assert!(!text.contains('\n'));

@@ -110,6 +110,26 @@ pub enum BuildError {
         /// The file.
         path: PathBuf,
     },
+    /// The function that was asked for is not defined.
+    #[error("{label}: there is no function `{function}`")]
+    NoFunction {
+        /// The version.
+        label: String,
+        /// What was asked for.
+        function: String,
+        /// The functions that are defined.
+        known: Vec<String>,
+    },
+    /// The function cannot be called with values from an input.
+    #[error("{label}: cannot call `{function}` by itself: {what}")]
+    NoHarness {
+        /// The version.
+        label: String,
+        /// The function.
+        function: String,
+        /// Why.
+        what: String,
+    },
     /// Bitcode that this LLVM cannot read.
     #[error(
         "`{}` holds bitcode of {producer}, and Beagle reads that of LLVM {LLVM_MAJOR}",
@@ -182,6 +202,9 @@ impl BuildError {
             }
             Self::EmptyFile { .. } => "a version needs at least a function `main`",
             Self::NotBitcode { .. } => "build it with `beagle cc`",
+            Self::NoHarness { .. } => {
+                "write a main, or a fuzz target LLVMFuzzerTestOneInput, that calls it"
+            }
             _ => return self.specific_hint(),
         };
         Some(fixed.into())
@@ -191,6 +214,10 @@ impl BuildError {
     fn specific_hint(&self) -> Option<String> {
         Some(match self {
             Self::Config { .. } => format!("the keys are {}", crate::config::KEYS.join(", ")),
+            Self::NoFunction { known, .. } => {
+                let shown: Vec<&str> = known.iter().take(12).map(String::as_str).collect();
+                format!("it has {}", shown.join(", "))
+            }
             Self::ProgramNotSet { candidates, .. } => format!(
                 "choose one with `program = \"{}\"` in beagle.toml or --program",
                 candidates.first().unwrap_or(&PathBuf::new()).display()
@@ -228,6 +255,8 @@ impl BuildError {
             | Self::Config { .. }
             | Self::NoBuildCommand { .. }
             | Self::ProgramNotSet { .. }
+            | Self::NoFunction { .. }
+            | Self::NoHarness { .. }
             | Self::ToolMissing { .. } => 2,
             Self::Failed(_)
             | Self::ProgramMissing { .. }

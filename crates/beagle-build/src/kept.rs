@@ -20,13 +20,11 @@ impl Cache {
         parts: &[&[u8]],
         make: impl FnOnce(&Path) -> Result<(), E>,
     ) -> Result<PathBuf, E> {
-        let identity = self.identity();
-        let parts = parts.iter().copied().chain([identity.as_bytes()]);
-        let (kind, key) = (self.root.join(kind), key(parts));
-        let place = kind.join(key);
-        if place.is_dir() {
+        if let Some(place) = self.kept(kind, parts) {
             return Ok(place);
         }
+        let place = self.place(kind, parts);
+        let kind = self.root.join(kind);
         fs_err::create_dir_all(&kind).doing(|| "use the cache".into())?;
         let scratch = tempfile::Builder::new()
             .prefix(".making")
@@ -42,6 +40,18 @@ impl Cache {
             Ok(()) => drop(scratch.keep()),
         }
         Ok(place)
+    }
+
+    /// The directory of the given kind that was made from `parts`, if there is one.
+    pub fn kept(&self, kind: &str, parts: &[&[u8]]) -> Option<PathBuf> {
+        let place = self.place(kind, parts);
+        place.is_dir().then_some(place)
+    }
+
+    fn place(&self, kind: &str, parts: &[&[u8]]) -> PathBuf {
+        let identity = self.identity();
+        let parts = parts.iter().copied().chain([identity.as_bytes()]);
+        self.root.join(kind).join(key(parts))
     }
 
     /// A text for the parts of a key that changes when a file is replaced, without reading it.
@@ -62,7 +72,9 @@ mod tests {
     fn a_thing_is_made_once_for_the_same_parts() {
         let dir = tempfile::tempdir().unwrap();
         let cache = Cache::at(dir.path(), Path::new("/bin/true")).unwrap();
+        assert_eq!(cache.kept("things", &[b"a", b"b"]), None);
         let first = cache.keep("things", &[b"a", b"b"], write("one")).unwrap();
+        assert_eq!(cache.kept("things", &[b"a", b"b"]), Some(first.clone()));
         let again = cache.keep("things", &[b"a", b"b"], write("two")).unwrap();
         assert_eq!(first, again);
         assert_eq!(std::fs::read_to_string(first.join("it")).unwrap(), "one");

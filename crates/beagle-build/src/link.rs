@@ -1,6 +1,6 @@
 //! The link step: the user's program, with the bitcode of the whole program inside.
 //!
-//! The real link runs exactly as asked. Then lld links once more with the same arguments,
+//! The real link runs exactly as asked. Beside it lld links once more with the same arguments,
 //! taking the bitcode out of the objects, and stops where the whole program is one module. lld
 //! also lists what it took, down to the members of archives; whatever is in the list without
 //! bitcode is missing. The project's own shared libraries carry their bitcode as well: for a
@@ -12,20 +12,22 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::arguments::{Arg, Input};
-use crate::compile::{Bitcode, add_notes, with_bitcode};
+use crate::compile::{Bitcode, add_notes, beside, bitcode_of_all};
 use crate::compiler::{Job, Kind};
 use crate::embed;
 use crate::linkline::{self, Follow, Through};
 use crate::process::{Run, first_error};
 use crate::record::{Missing, RECORD_DIR, Reason, Record};
-use crate::{bitcode, trace};
+use crate::{bitcode, lenient, trace};
 
 /// Links, and returns the exit code of the real linker.
 pub(crate) fn link(job: &Job, scratch: &Path) -> io::Result<i32> {
-    let (code, compiled) = with_bitcode(job, scratch)?;
     let output = job.plan.linked();
+    let (code, link) = beside(job, || {
+        let compiled = bitcode_of_all(job, scratch);
+        Link::new(job, &output, scratch, &compiled).started()
+    })?;
     if code == 0 && embed::is_elf(&output) {
-        let link = Link::new(job, &output, scratch, &compiled);
         // Without bitcode the program is still good, and Beagle will say what it lacks.
         let _ = if job.plan.is_partial() {
             link.partial()
@@ -45,6 +47,8 @@ struct Link<'a> {
     args: Vec<Arg>,
     /// Sources without bitcode.
     missing: Vec<Missing>,
+    /// What came of the link of the bitcode, if it was done already.
+    linked: Option<Result<Vec<String>, String>>,
 }
 
 impl<'a> Link<'a> {
@@ -77,16 +81,33 @@ impl<'a> Link<'a> {
             through,
             args,
             missing,
+            linked: None,
         }
     }
 
+    /// Links the bitcode without waiting for the real link, if that is likely to succeed.
+    fn started(mut self) -> Self {
+        let plan = &self.job.plan;
+        if !plan.is_partial() && self.missing.is_empty() && !lenient::tries_out(plan) {
+            self.linked = Some(self.bitcode_link(&self.module(), &[]));
+        }
+        self
+    }
+
+    /// Where the bitcode of the whole program goes.
+    fn module(&self) -> PathBuf {
+        self.scratch.join("whole.bc")
+    }
+
     /// A program or shared library.
-    fn whole(self) -> io::Result<()> {
+    fn whole(mut self) -> io::Result<()> {
         let directory = std::env::current_dir()?;
         let mut record = Record::new(self.command(), directory.clone());
         record.missing = self.missing.clone();
-        let module = self.scratch.join("whole.bc");
-        let loaded = match self.bitcode_link(&module, &[]) {
+        let module = self.module();
+        let linked = self.linked.take();
+        let linked = linked.unwrap_or_else(|| self.bitcode_link(&module, &[]));
+        let loaded = match linked {
             Ok(loaded) => loaded,
             Err(message) => {
                 let what = self.output.display().to_string();

@@ -5,6 +5,7 @@
 //! configure scripts are compiled without sanitizers, so that they find what they find in the
 //! plain build, and both are configured alike.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
@@ -57,7 +58,10 @@ pub(crate) fn asked() -> bool {
 pub(crate) fn run(job: &Job) -> io::Result<i32> {
     // The linker by itself has no such options.
     let plain = job.kind == Kind::Ld || lenient::tries_out(&job.plan);
-    let code = job.run_real_tool(if plain { &[] } else { &FLAGS })?;
+    let code = match plain {
+        true => job.run_real_tool(&[])?,
+        false => sanitized(job)?,
+    };
     let output = job.plan.linked();
     if code == 0 && job.plan.stage == Stage::Link && embed::is_elf(&output) {
         // Without a record the program is still good, if the user names it.
@@ -68,4 +72,22 @@ pub(crate) fn run(job: &Job) -> io::Result<i32> {
         }
     }
     Ok(code)
+}
+
+/// Runs the compiler with sanitizers. Their runtime is large, and lld links it in half the time;
+/// where that does not work, the user's own linker does it.
+fn sanitized(job: &Job) -> io::Result<i32> {
+    let chooses = |word: &OsString| {
+        let word = word.to_string_lossy();
+        word.starts_with("-fuse-ld") || word.starts_with("--ld-path")
+    };
+    if job.plan.stage == Stage::Link && !job.words.iter().any(chooses) {
+        let lld = format!("--ld-path={}", job.tools.lld.display());
+        let mut flags = FLAGS.to_vec();
+        flags.push(&lld);
+        if job.run_real_tool(&flags)? == 0 {
+            return Ok(0);
+        }
+    }
+    job.run_real_tool(&FLAGS)
 }

@@ -13,7 +13,7 @@ use crate::cache::{Entry, key};
 use crate::error::Doing;
 use crate::log::Failure;
 use crate::process::Run;
-use crate::{BuildError, compiler, lenient, record, sanitize};
+use crate::{BuildError, compiler, harness, lenient, record, sanitize};
 
 /// A file to compile.
 pub(crate) struct Single<'a> {
@@ -43,7 +43,7 @@ impl Single<'_> {
         let run = Run::new(&self.task.tools.clang)
             .args(["-E", "-w"])
             .args(sanitize::flags(self.task.flavour))
-            .args(self.compile_args());
+            .args(self.compile_args()?);
         let result = run
             .args([self.prefix_map()])
             .capture()
@@ -58,6 +58,7 @@ impl Single<'_> {
                 .to_vec(),
         );
         parts.push(format!("{:?}", self.task.flavour).into_bytes());
+        parts.push(format!("{:?}", self.task.config.function).into_bytes());
         parts.push(self.task.cache.identity().into_bytes());
         parts.push(self.task.tools.identity().into_bytes());
         for flag in self
@@ -122,7 +123,7 @@ impl Single<'_> {
         args.extend(dialect.map(OsString::from));
         // The directory in which the compiler runs must not show in the debug information.
         args.push("-fdebug-compilation-dir=.".into());
-        args.extend(self.compile_args());
+        args.extend(self.program_args()?);
         args.extend(["-o".into(), program.into()]);
         args.extend(self.task.config.ldflags.iter().map(OsString::from));
         let command = args
@@ -154,13 +155,40 @@ impl Single<'_> {
         self.file.parent().unwrap_or(Path::new("/"))
     }
 
-    fn compile_args(&self) -> Vec<OsString> {
+    /// The arguments that compile the file by itself.
+    pub fn compile_args(&self) -> Result<Vec<OsString>, BuildError> {
+        let mut args = self.options()?;
+        args.push(self.file.into());
+        Ok(args)
+    }
+
+    /// The arguments that make a program of it: with the driver of a fuzz target, or through the
+    /// harness of a function.
+    fn program_args(&self) -> Result<Vec<OsString>, BuildError> {
+        let mut args = self.options()?;
+        if let Some(function) = &self.task.config.function
+            && let Some(harness) = harness::harness(self, function)?
+        {
+            // The harness goes on where the file ends.
+            args.push("-Dmain=beagle_main_of_program".into());
+            args.extend(["-include".into(), self.file.into(), harness.into()]);
+            return Ok(args);
+        }
+        args.push(self.file.into());
+        let text = fs_err::read(self.file).doing(|| "read the source".into())?;
+        if harness::is_fuzz_target(&text) {
+            args.push(self.task.cache.entries()?.join("driver.c").into());
+        }
+        Ok(args)
+    }
+
+    fn options(&self) -> Result<Vec<OsString>, BuildError> {
         let mut include = OsString::from("-I");
         include.push(self.directory());
         let mut args = vec![include];
         args.extend(self.task.config.cflags.iter().map(OsString::from));
-        args.push(self.file.into());
-        args
+        args.extend(["-idirafter".into(), self.task.cache.entries()?.into()]);
+        Ok(args)
     }
 
     fn prefix_map(&self) -> OsString {

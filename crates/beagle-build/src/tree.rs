@@ -212,6 +212,18 @@ impl Tree<'_> {
             Some(path) => path.display().to_string(),
             None => format!("llvm-{name}-{LLVM_MAJOR}"),
         };
+        // As OSS-Fuzz has it: what a fuzz target is linked with.
+        let entries = cache.entries()?;
+        let driver = entries.join("driver.c");
+        let driver = shell_words::quote(&driver.to_string_lossy()).into_owned();
+        let mut headers = entries.into_os_string();
+        if let Some(others) = std::env::var_os("C_INCLUDE_PATH") {
+            headers = [others, headers].join(":".as_ref());
+        }
+        variables.extend([
+            ("LIB_FUZZING_ENGINE", format!("-x c {driver} -x none")),
+            ("C_INCLUDE_PATH", headers.to_string_lossy().into_owned()),
+        ]);
         let defaults = [
             ("AR", tool("ar")),
             ("RANLIB", tool("ranlib")),

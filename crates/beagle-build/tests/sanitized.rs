@@ -119,6 +119,14 @@ fn programs_that_run_during_the_build_may_leak_and_checks_find_what_they_always_
 }
 
 #[test]
+fn what_only_the_own_linker_understands_is_linked_by_it() {
+    let dir = Scratch::with(&[("main.c", FAULTY)]);
+    let config = config("ldflags = '-Wl,--no-print-map-discarded'");
+    let (program, _) = sanitized(&dir, "main.c", &config).unwrap();
+    assert_finds_faults(&program);
+}
+
+#[test]
 fn what_cannot_be_sanitized_is_an_error_and_leaves_the_plain_build_alone() {
     let dir = Scratch::with(&[("main.c", FAULTY)]);
     let config = config("ldflags = '-static'");

@@ -197,6 +197,10 @@ pub struct BuildOptions {
     /// Flags for the linker: likewise, $LDFLAGS
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     pub ldflags: Option<String>,
+
+    /// Call this function instead of main, with values from standard input (.c files only)
+    #[arg(long, value_name = "NAME")]
+    pub function: Option<String>,
 }
 
 /// Output formats.

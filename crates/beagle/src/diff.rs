@@ -28,6 +28,7 @@ use crate::interrupt::Interrupt;
 use crate::invocation::Invocation;
 use crate::progress::{self, Phase, Progress};
 use crate::timings::Timings;
+use crate::traced::Speed;
 use crate::versions::{Order, Version};
 use crate::{output, status, traced};
 
@@ -112,7 +113,7 @@ impl Job<'_> {
     fn search(&self, timings: &mut Timings) -> Result<(Explored, Judged), Failure> {
         let (old, new) = self.versions;
         let judge = self.judge()?;
-        let traced = traced::pair(old, new, self.comparison, &self.order.cache)?;
+        let traced = traced::pair(old, new, self.comparison, Speed::Start, &self.order.cache)?;
         timings.end("instrument");
         let twin = Twin::new(&old.program, &new.program, self.comparison);
         let start = |program: &Path| {

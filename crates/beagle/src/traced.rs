@@ -1,54 +1,121 @@
 //! Instrumented programs, by way of the cache.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use beagle_build::{Built, Cache};
 use beagle_change::{Comparison, Numbers};
-use beagle_instrument::{Error, Ids, Instrumented, Link, Options, instrument};
+use beagle_instrument::{Ids, Instrumented, Link, Optimise, Options, instrument};
 
 use crate::failure::Failure;
 use crate::versions::{Version, both};
 
-/// The names of the files of an entry.
+/// The directory of instrumented programs in the cache, and the files of each.
+const KIND: &str = "traced";
 const PROGRAM: &str = "traced";
 const KNOWN: &str = "known.json";
 
+/// What matters more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speed {
+    /// That the first run starts soon. A program that is there already and runs faster is taken.
+    Start,
+    /// That many runs take little time.
+    Runs,
+}
+
 /// Instruments both versions of a pair, side by side, with the numbers that they share.
-#[allow(dead_code, reason = "for `beagle diff`")]
 pub fn pair(
     old: &Version,
     new: &Version,
     comparison: &Comparison,
+    speed: Speed,
     cache: &Cache,
 ) -> Result<(Instrumented, Instrumented), Failure> {
     let numbers = comparison.numbers(&old.program, &new.program);
     let built = (&old.built, &new.built);
     let (old, new) = both(
-        || traced(built.0, &numbers.0, cache),
-        || traced(built.1, &numbers.1, cache),
+        || traced(built.0, &numbers.0, speed, cache),
+        || traced(built.1, &numbers.1, speed, cache),
     );
     Ok((old?, new?))
 }
 
 /// Instruments a version, or finds that in the cache.
-pub fn traced(built: &Built, numbers: &Numbers, cache: &Cache) -> Result<Instrumented, Failure> {
-    let bitcode = fs_err::read(&built.bitcode).map_err(Failure::run)?;
-    let bytes =
-        |numbers: &[u32]| -> Vec<u8> { numbers.iter().flat_map(|it| it.to_le_bytes()).collect() };
-    let (stmts, functions) = (bytes(&numbers.stmts), bytes(&numbers.functions));
-    let changed: Vec<u8> = numbers.changed.iter().map(|&it| u8::from(it)).collect();
-    let link = linked(&built.link_args, &built.link_dir);
-    let parts: [&[u8]; 5] = [&bitcode, &stmts, &functions, &changed, link.as_bytes()];
-    let place = cache.keep("traced", &parts, |dir| make(built, numbers, dir))?;
-    let program = place.join(PROGRAM);
+pub fn traced(
+    built: &Built,
+    numbers: &Numbers,
+    speed: Speed,
+    cache: &Cache,
+) -> Result<Instrumented, Failure> {
+    let content = Content::of(built, numbers)?;
+    let kept = |optimise| cache.kept(KIND, &content.parts(optimise));
+    let place = match (speed, kept(Optimise::Default)) {
+        (_, Some(place)) => place,
+        (Speed::Start, None) => content.made(built, numbers, Optimise::Less, cache)?,
+        (Speed::Runs, None) => content.made(built, numbers, Optimise::Default, cache)?,
+    };
     let known = fs_err::read(place.join(KNOWN)).map_err(Failure::run)?;
-    Instrumented::from_json(&known, program).ok_or_else(|| {
+    Instrumented::from_json(&known, place.join(PROGRAM)).ok_or_else(|| {
         let place = place.display();
         Failure::run(format_args!("{place} is damaged; remove it"))
     })
 }
 
-fn make(built: &Built, numbers: &Numbers, dir: &Path) -> Result<(), Failure> {
+/// Everything that an instrumented program depends on.
+struct Content {
+    bitcode: Vec<u8>,
+    stmts: Vec<u8>,
+    functions: Vec<u8>,
+    changed: Vec<u8>,
+    link: String,
+}
+
+impl Content {
+    fn of(built: &Built, numbers: &Numbers) -> Result<Self, Failure> {
+        let bytes = |numbers: &[u32]| numbers.iter().flat_map(|it| it.to_le_bytes()).collect();
+        Ok(Self {
+            bitcode: fs_err::read(&built.bitcode).map_err(Failure::run)?,
+            stmts: bytes(&numbers.stmts),
+            functions: bytes(&numbers.functions),
+            changed: numbers.changed.iter().map(|&it| u8::from(it)).collect(),
+            link: linked(&built.link_args, &built.link_dir),
+        })
+    }
+
+    /// The parts of the key.
+    fn parts(&self, optimise: Optimise) -> [&[u8]; 6] {
+        let optimise: &[u8] = match optimise {
+            Optimise::None => b"none",
+            Optimise::Less => b"less",
+            Optimise::Default => b"default",
+        };
+        let link = self.link.as_bytes();
+        let numbers = (&self.stmts, &self.functions, &self.changed);
+        [
+            optimise,
+            &self.bitcode,
+            numbers.0,
+            numbers.1,
+            numbers.2,
+            link,
+        ]
+    }
+
+    /// The program in the cache, instrumented now if it is not there.
+    fn made(
+        &self,
+        built: &Built,
+        numbers: &Numbers,
+        optimise: Optimise,
+        cache: &Cache,
+    ) -> Result<PathBuf, Failure> {
+        cache.keep(KIND, &self.parts(optimise), |dir| {
+            make(built, numbers, optimise, dir)
+        })
+    }
+}
+
+fn make(built: &Built, numbers: &Numbers, optimise: Optimise, dir: &Path) -> Result<(), Failure> {
     let ids = Ids {
         stmts: &numbers.stmts,
         functions: &numbers.functions,
@@ -58,15 +125,13 @@ fn make(built: &Built, numbers: &Numbers, dir: &Path) -> Result<(), Failure> {
         args: &built.link_args,
         dir: &built.link_dir,
     };
-    let program = dir.join(PROGRAM);
-    let options = Options::default();
-    let instrumented = instrument(&built.bitcode, &ids, &link, &program, &options);
-    let known = instrumented.map_err(|error| failure(built, error))?;
-    fs_err::write(dir.join(KNOWN), known.to_json()).map_err(Failure::run)
-}
-
-fn failure(built: &Built, error: Error) -> Failure {
-    Failure::run(format_args!("{}: {error}", built.label))
+    let options = Options {
+        optimise,
+        ..Options::default()
+    };
+    let made = instrument(&built.bitcode, &ids, &link, &dir.join(PROGRAM), &options);
+    let made = made.map_err(|error| Failure::run(format_args!("{}: {error}", built.label)))?;
+    fs_err::write(dir.join(KNOWN), made.to_json()).map_err(Failure::run)
 }
 
 /// The arguments of the link; files count with what they are now.

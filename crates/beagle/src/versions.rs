@@ -199,6 +199,9 @@ fn configuration(
     if let Some(flags) = &options.ldflags {
         config.ldflags = words("--ldflags", flags)?;
     }
+    if let Some(function) = &options.function {
+        config.function = Some(function.clone());
+    }
     Ok(config)
 }
 

@@ -12,6 +12,7 @@ mod compiler;
 mod config;
 mod dialects;
 mod doctor;
+mod entries;
 mod git;
 mod help;
 mod json;
