@@ -215,7 +215,7 @@ mod tests {
         // Cut to the width of the terminal, so that it stays one line.
         assert_eq!(
             terminal.contents(),
-            "   Searching 1000000000000 runs, 0 querie"
+            "   Searching 1000000000000 runs, 0 queri"
         );
         progress.clear();
         assert_eq!(terminal.contents(), "");
