@@ -22,6 +22,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use beagle_build::compiler::{self, Kind};
+use beagle_verdict::keeper;
 use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
@@ -32,6 +33,9 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
 
 fn main() -> ExitCode {
+    if keeper::is_called(std::env::args_os().skip(1)) {
+        return keeper::main();
+    }
     let args: Vec<OsString> = std::env::args_os().collect();
     // The stand-ins for compiler and linker take any arguments, so they are found before the
     // others are parsed.

@@ -18,6 +18,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("beagle-instrument", &["beagle-llvm", "beagle-trace"]),
     ("beagle-executor", &["beagle-trace"]),
     ("beagle-solver", &["beagle-trace"]),
+    ("beagle-verdict", &["beagle-trace"]),
     (
         "beagle-report",
         &["beagle-change", "beagle-program", "beagle-trace"],
@@ -33,6 +34,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
             "beagle-report",
             "beagle-solver",
             "beagle-trace",
+            "beagle-verdict",
         ],
     ),
 ];
