@@ -119,6 +119,11 @@ impl Plan {
         parser.plan()
     }
 
+    /// The file that a link makes.
+    pub fn linked(&self) -> PathBuf {
+        self.output.clone().unwrap_or_else(|| "a.out".into())
+    }
+
     pub fn inputs(&self) -> impl Iterator<Item = &Input> {
         self.args.iter().filter_map(|arg| match arg {
             Arg::Input(input) => Some(input),

@@ -72,17 +72,62 @@ pub fn build(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Built, BuildError> {
     let tools = Tools::find()?;
-    let label = spec.label();
     let task = Task {
-        label: &label,
+        label: &spec.label(),
         config,
         cache,
         tools: &tools,
+        flavour: Flavour::Plain,
     };
-    match spec {
-        VersionSpec::File { path, .. } => file(task, path, progress),
-        _ => tree(task, spec, progress),
-    }
+    let made = task.made(spec, progress)?;
+    let Some(bitcode) = made.finished.bitcode else {
+        return Err(BuildError::NoBitcode {
+            label: task.label.into(),
+            program: made.finished.program,
+            reason: "there is none in the cache".into(),
+        });
+    };
+    Ok(Built {
+        label: task.label.into(),
+        tree: made.tree,
+        program: made.dir.join(made.finished.program),
+        bitcode: made.dir.join(bitcode),
+        missing: made.finished.record.missing,
+        link_args: made.finished.record.link_args,
+        link_dir: made.finished.record.directory,
+        log: made.log,
+        from_cache: made.from_cache,
+    })
+}
+
+/// Builds a version once more in the same way, with address and undefined-behaviour sanitizers,
+/// or finds that in the cache. Not all programs can be built so; the others are still good for
+/// all that [`build`] is for, so that this fails is nothing to stop for. Returns the program.
+pub fn build_sanitized(
+    spec: &VersionSpec,
+    config: &Config,
+    cache: &Cache,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<PathBuf, BuildError> {
+    let tools = Tools::find()?;
+    let task = Task {
+        label: &format!("{} with sanitizers", spec.label()),
+        config,
+        cache,
+        tools: &tools,
+        flavour: Flavour::Sanitized,
+    };
+    let made = task.made(spec, progress)?;
+    Ok(made.dir.join(made.finished.program))
+}
+
+/// What a build is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flavour {
+    /// The program as the user builds it, with its bitcode.
+    Plain,
+    /// The program with sanitizers, without bitcode.
+    Sanitized,
 }
 
 /// What all steps of a build need to know.
@@ -92,67 +137,88 @@ pub(crate) struct Task<'a> {
     pub config: &'a Config,
     pub cache: &'a Cache,
     pub tools: &'a Tools,
+    pub flavour: Flavour,
 }
 
-fn file(task: Task, path: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Built, BuildError> {
-    let single = Single { task, file: path };
-    single.check()?;
-    let entry = task.cache.entry(&single.key()?)?;
-    let compile = |progress: &mut dyn FnMut(Progress)| {
-        entry.clear()?;
-        let program = single.compile(&entry, progress)?;
-        let (tree, records) = (&entry.dir, &entry.dir);
-        Output {
-            label: task.label,
-            entry: &entry,
-            tree,
-            records,
+/// A build in the cache.
+struct Made {
+    tree: PathBuf,
+    dir: PathBuf,
+    log: PathBuf,
+    finished: Finished,
+    from_cache: bool,
+}
+
+impl Task<'_> {
+    /// Builds, or finds in the cache.
+    fn made(
+        self,
+        spec: &VersionSpec,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Made, BuildError> {
+        match spec {
+            VersionSpec::File { path, .. } => self.file(path, progress),
+            _ => self.tree(spec, progress),
         }
-        .finish(Some(&program))
-    };
-    finished(task, &entry, single.directory(), progress, compile)
-}
+    }
 
-fn tree(
-    task: Task,
-    spec: &VersionSpec,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Built, BuildError> {
-    let tree = Tree { task, spec };
-    let entry = task.cache.entry(&tree.key()?)?;
-    let root = entry.dir.join("tree");
-    finished(task, &entry, &root, progress, |progress| {
-        tree.build(&entry, &root, progress)
-    })
-}
+    fn file(self, path: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Made, BuildError> {
+        let single = Single {
+            task: self,
+            file: path,
+        };
+        single.check()?;
+        let entry = self.cache.entry(&single.key()?)?;
+        let compile = |progress: &mut dyn FnMut(Progress)| {
+            entry.clear()?;
+            let program = single.compile(&entry, progress)?;
+            let (tree, records) = (&entry.dir, &entry.dir);
+            Output {
+                task: self,
+                entry: &entry,
+                tree,
+                records,
+            }
+            .finish(Some(&program))
+        };
+        self.finished(&entry, single.directory(), progress, compile)
+    }
 
-/// What is in the cache, or what `make` puts there.
-fn finished(
-    task: Task,
-    entry: &Entry,
-    tree: &Path,
-    progress: &mut dyn FnMut(Progress),
-    make: impl FnOnce(&mut dyn FnMut(Progress)) -> Result<Finished, BuildError>,
-) -> Result<Built, BuildError> {
-    let label = task.label.to_owned();
-    let (finished, from_cache) = match entry.finished() {
-        Some(finished) => {
-            progress(Progress::Cached {
-                label: label.clone(),
-            });
-            (finished, true)
-        }
-        None => (make(progress)?, false),
-    };
-    Ok(Built {
-        label,
-        tree: tree.to_owned(),
-        program: entry.dir.join(finished.program),
-        bitcode: entry.dir.join(finished.bitcode),
-        missing: finished.record.missing,
-        link_args: finished.record.link_args,
-        link_dir: finished.record.directory,
-        log: entry.log.clone(),
-        from_cache,
-    })
+    fn tree(
+        self,
+        spec: &VersionSpec,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Made, BuildError> {
+        let tree = Tree { task: self, spec };
+        let entry = self.cache.entry(&tree.key()?)?;
+        let root = entry.dir.join("tree");
+        self.finished(&entry, &root, progress, |progress| {
+            tree.build(&entry, &root, progress)
+        })
+    }
+
+    /// What is in the cache, or what `make` puts there.
+    fn finished(
+        self,
+        entry: &Entry,
+        tree: &Path,
+        progress: &mut dyn FnMut(Progress),
+        make: impl FnOnce(&mut dyn FnMut(Progress)) -> Result<Finished, BuildError>,
+    ) -> Result<Made, BuildError> {
+        let (finished, from_cache) = match entry.finished() {
+            Some(finished) => {
+                let label = self.label.to_owned();
+                progress(Progress::Cached { label });
+                (finished, true)
+            }
+            None => (make(progress)?, false),
+        };
+        Ok(Made {
+            tree: tree.to_owned(),
+            dir: entry.dir.clone(),
+            log: entry.log.clone(),
+            finished,
+            from_cache,
+        })
+    }
 }

@@ -5,6 +5,7 @@
 //! builds/KEY/built.json written last; an entry without it is the rest of a crash
 //! logs/KEY.log          what the build printed
 //! locks/KEY             held while an entry is made or looked up
+//! KIND/KEY              what was made from builds, see `kept`
 //! tools/HASH/clang      scripts that call `beagle cc`, for builds that want a path as CC
 //! ```
 //!
@@ -142,8 +143,8 @@ pub(crate) struct Entry {
 pub(crate) struct Finished {
     /// The program, relative to the entry.
     pub program: PathBuf,
-    /// The bitcode, relative to the entry.
-    pub bitcode: PathBuf,
+    /// The bitcode, relative to the entry, if the build is one that has it.
+    pub bitcode: Option<PathBuf>,
     /// What is known about the link.
     pub record: Record,
 }
@@ -153,11 +154,9 @@ impl Entry {
     pub fn finished(&self) -> Option<Finished> {
         let json = std::fs::read(self.marker()).ok()?;
         let finished: Finished = serde_json::from_slice(&json).ok()?;
-        let files = [&finished.program, &finished.bitcode];
-        files
-            .iter()
-            .all(|file| self.dir.join(file).is_file())
-            .then_some(finished)
+        let is_there = |file: &PathBuf| self.dir.join(file).is_file();
+        let complete = is_there(&finished.program) && finished.bitcode.iter().all(is_there);
+        complete.then_some(finished)
     }
 
     /// Makes the entry an empty directory.
@@ -226,7 +225,7 @@ mod tests {
         entry
             .finish(&Finished {
                 program: "p".into(),
-                bitcode: "p.bc".into(),
+                bitcode: Some("p.bc".into()),
                 record,
             })
             .unwrap();

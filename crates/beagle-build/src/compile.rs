@@ -48,7 +48,7 @@ pub(crate) fn with_bitcode(job: &Job, scratch: &Path) -> io::Result<(i32, Vec<Bi
                 .map(|(number, input)| bitcode(job, input, &scratch.join(format!("{number}.o"))))
                 .collect()
         });
-        let code = job.run_real_tool()?;
+        let code = job.run_real_tool(&[])?;
         let bitcode = bitcode
             .join()
             .map_err(|_| io::Error::other("compiling to bitcode failed"))?;

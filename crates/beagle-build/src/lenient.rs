@@ -26,8 +26,7 @@ pub(crate) const LENIENT: &str = "BEAGLE_LENIENT";
 pub(crate) fn may_be_lenient(plan: &Plan) -> bool {
     std::env::var_os(LENIENT).is_some_and(|value| value == "1")
         && plan.sources().next().is_some()
-        && !plan.sources().any(|input| is_probe(&input.path))
-        && !std::env::current_dir().is_ok_and(|dir| is_probe(&dir))
+        && !tries_out(plan)
         && !plan.args.iter().any(asks_for_errors)
 }
 
@@ -63,6 +62,12 @@ pub(crate) fn is_old_dialect(line: &str) -> bool {
         && OLD_DIALECT
             .iter()
             .any(|name| line.ends_with(&format!("[-W{name}]")))
+}
+
+/// Whether this command is a check of a configure script, CMake or Meson.
+pub(crate) fn tries_out(plan: &Plan) -> bool {
+    plan.inputs().any(|input| is_probe(&input.path))
+        || std::env::current_dir().is_ok_and(|dir| is_probe(&dir))
 }
 
 /// Whether a source or directory belongs to a check of a configure script, CMake or Meson.

@@ -23,11 +23,7 @@ use crate::{bitcode, trace};
 /// Links, and returns the exit code of the real linker.
 pub(crate) fn link(job: &Job, scratch: &Path) -> io::Result<i32> {
     let (code, compiled) = with_bitcode(job, scratch)?;
-    let output = job
-        .plan
-        .output
-        .clone()
-        .unwrap_or_else(|| PathBuf::from("a.out"));
+    let output = job.plan.linked();
     if code == 0 && embed::is_elf(&output) {
         let link = Link::new(job, &output, scratch, &compiled);
         // Without bitcode the program is still good, and Beagle will say what it lacks.

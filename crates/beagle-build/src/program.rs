@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use crate::build::{Flavour, Task};
 use crate::cache::{Entry, Finished};
 use crate::error::Doing;
 use crate::{BuildError, Record, bitcode, embed};
@@ -35,7 +36,7 @@ pub fn carried(program: &Path, records: Option<&Path>) -> Option<Carried> {
 
 /// A build that has ended.
 pub(crate) struct Output<'a> {
-    pub label: &'a str,
+    pub task: Task<'a>,
     pub entry: &'a Entry,
     /// Below this the program is looked for.
     pub tree: &'a Path,
@@ -50,18 +51,23 @@ impl Output<'_> {
             Some(program) => self.named(program)?,
             None => self.only_one()?,
         };
-        let (record, module) = self.carried(&program)?;
-        bitcode::check(&program, &module)?;
-        let path = self.entry.dir.join("program.bc");
-        fs_err::write(&path, module).doing(|| "write the bitcode".into())?;
-        let relative = |path: &Path| {
-            path.strip_prefix(&self.entry.dir)
-                .unwrap_or(path)
-                .to_owned()
+        let (record, bitcode) = match self.task.flavour {
+            Flavour::Plain => {
+                let (record, module) = self.carried(&program)?;
+                bitcode::check(&program, &module)?;
+                let name = PathBuf::from("program.bc");
+                fs_err::write(self.entry.dir.join(&name), module)
+                    .doing(|| "write the bitcode".into())?;
+                (record, Some(name))
+            }
+            Flavour::Sanitized => (Record::default(), None),
         };
         let finished = Finished {
-            program: relative(&program),
-            bitcode: relative(&path),
+            program: program
+                .strip_prefix(&self.entry.dir)
+                .unwrap_or(&program)
+                .to_owned(),
+            bitcode,
             record,
         };
         self.entry.finish(&finished)?;
@@ -75,7 +81,7 @@ impl Output<'_> {
             return Ok(path);
         }
         Err(BuildError::ProgramMissing {
-            label: self.label.into(),
+            label: self.task.label.into(),
             program: Some(program.to_owned()),
             candidates: self.candidates(),
             log: self.entry.log.clone(),
@@ -87,13 +93,13 @@ impl Output<'_> {
         match &candidates[..] {
             [program] => Ok(self.tree.join(program)),
             [] => Err(BuildError::ProgramMissing {
-                label: self.label.into(),
+                label: self.task.label.into(),
                 program: None,
                 candidates,
                 log: self.entry.log.clone(),
             }),
             _ => Err(BuildError::ProgramNotSet {
-                label: self.label.into(),
+                label: self.task.label.into(),
                 candidates,
             }),
         }
@@ -116,7 +122,7 @@ impl Output<'_> {
             None => None,
         };
         Err(BuildError::NoBitcode {
-            label: self.label.into(),
+            label: self.task.label.into(),
             program: program
                 .strip_prefix(self.tree)
                 .unwrap_or(program)

@@ -13,7 +13,7 @@ use crate::cache::{Entry, key};
 use crate::error::Doing;
 use crate::log::Failure;
 use crate::process::Run;
-use crate::{BuildError, compiler, lenient, record};
+use crate::{BuildError, compiler, lenient, record, sanitize};
 
 /// A file to compile.
 pub(crate) struct Single<'a> {
@@ -42,6 +42,7 @@ impl Single<'_> {
     pub fn key(&self) -> Result<String, BuildError> {
         let run = Run::new(&self.task.tools.clang)
             .args(["-E", "-w"])
+            .args(sanitize::flags(self.task.flavour))
             .args(self.compile_args());
         let result = run
             .args([self.prefix_map()])
@@ -56,6 +57,7 @@ impl Single<'_> {
                 .as_encoded_bytes()
                 .to_vec(),
         );
+        parts.push(format!("{:?}", self.task.flavour).into_bytes());
         parts.push(self.task.cache.identity().into_bytes());
         parts.push(self.task.tools.identity().into_bytes());
         for flag in self
@@ -137,6 +139,7 @@ impl Single<'_> {
             .env(compiler::TREE, self.directory())
             .env("SOURCE_DATE_EPOCH", crate::checkout::EPOCH.to_string());
         let run = run.without_env(&[record::RECORD_DIR]);
+        let run = sanitize::environment(run, self.task.flavour);
         let status = run
             .log_into(log.file())
             .doing(|| format!("run {}", self.task.cache.beagle.display()))?;

@@ -13,7 +13,7 @@ use crate::process::Run;
 use crate::program::Output;
 use crate::single::Single;
 use crate::tools::{LLVM_MAJOR, in_path};
-use crate::{BuildError, VersionSpec, compiler, lenient, record};
+use crate::{BuildError, VersionSpec, compiler, lenient, record, sanitize};
 
 /// Variables of the environment that builds look at.
 const RELEVANT: [&str; 17] = [
@@ -67,6 +67,7 @@ impl Tree<'_> {
         let mut parts = vec![checkout::identity(self.spec, &cache.root)?];
         parts.push(serde_json::to_string(config).unwrap_or_default());
         parts.extend([tools.identity(), cache.identity()]);
+        parts.push(format!("{:?}", self.task.flavour));
         parts.extend(RELEVANT.map(|name| format!("{name}={:?}", std::env::var_os(name))));
         Ok(key(parts.iter().map(String::as_bytes)))
     }
@@ -107,7 +108,7 @@ impl Tree<'_> {
             let records = entry.dir.join("records");
             let Some(failure) = self.run(&command, entry, root, &records, old_dialect)? else {
                 let output = Output {
-                    label: self.task.label,
+                    task: self.task,
                     entry,
                     tree: root,
                     records: &records,
@@ -150,7 +151,7 @@ impl Tree<'_> {
         single.check()?;
         let program = single.compile(entry, progress)?;
         Output {
-            label: self.task.label,
+            task: self.task,
             entry,
             tree: root,
             records: root,
@@ -182,6 +183,7 @@ impl Tree<'_> {
         let run = run
             .env(compiler::TREE, root)
             .env(record::RECORD_DIR, records);
+        let run = sanitize::environment(run, self.task.flavour);
         let status = run.log_into(log.file()).doing(|| "run the build".into())?;
         if status.success() {
             Ok(None)

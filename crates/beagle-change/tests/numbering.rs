@@ -34,7 +34,57 @@ fn check(pair: &Pair) -> Result<(), Failed> {
         let (a, b) = (old.block(BlockId(a)), new.block(BlockId(b)));
         partners.check(a.function, b.function)?;
     }
+    traces_carry_the_numbers(old, new, &comparison)?;
     changes_are_where_they_say(old, new, &comparison)
+}
+
+/// Functions that correspond have one number, others none in common; what is changed is marked.
+fn traces_carry_the_numbers(
+    old: &Program,
+    new: &Program,
+    found: &Comparison,
+) -> Result<(), Failed> {
+    let (a, b) = found.numbers(old, new);
+    if a.stmts != found.stmts.old || b.stmts != found.stmts.new {
+        return Err("statements have other numbers in traces".into());
+    }
+    for pair in &found.functions {
+        let number = |numbers: &[u32], id: Option<FunctionId>| id.map(|id| numbers[id.index()]);
+        let numbers = (
+            number(&a.functions, pair.old),
+            number(&b.functions, pair.new),
+        );
+        if let (Some(a), Some(b)) = numbers
+            && a != b
+        {
+            return Err(format!("{pair:?} has the numbers {a} and {b}").into());
+        }
+    }
+    let functions = a.functions.iter().chain(&b.functions);
+    let different = functions.collect::<BTreeSet<_>>().len();
+    if different != found.functions.len() {
+        return Err(format!(
+            "{different} numbers for {} functions",
+            found.functions.len()
+        )
+        .into());
+    }
+    let marked = |changed: &[bool]| changed.iter().filter(|&&it| it).count();
+    let changed = found.changes.iter();
+    let old_stmts: BTreeSet<_> = changed.clone().flat_map(|change| &change.old).collect();
+    let new_stmts: BTreeSet<_> = changed.flat_map(|change| &change.new).collect();
+    let all = |changed: &[bool], stmts: &BTreeSet<&StmtId>| {
+        stmts.iter().all(|stmt| changed[stmt.index()])
+    };
+    let by_variable = found
+        .changes
+        .iter()
+        .any(|c| matches!(c.subject, Subject::Global(_)));
+    let exact = marked(&a.changed) == old_stmts.len() && marked(&b.changed) == new_stmts.len();
+    if !all(&a.changed, &old_stmts) || !all(&b.changed, &new_stmts) || !(exact || by_variable) {
+        return Err("the changed statements are not those that are marked".into());
+    }
+    Ok(())
 }
 
 /// Each function, and each variable other than literals, is in exactly one pair.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use beagle_llvm::{Context, Editor, Effort, Machine, Module};
 use beagle_trace::event::{MODEL_SITES, Site};
+use serde::{Deserialize, Serialize};
 
 use crate::classify::{Functions, MAIN, Target};
 use crate::emit::Shared;
@@ -50,21 +51,34 @@ pub struct Times {
 }
 
 /// An instrumented program.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Instrumented {
     /// The executable.
+    #[serde(skip)]
     pub program: PathBuf,
     /// libc functions of which the program uses Beagle's.
     pub replaced: Vec<String>,
     /// Functions that it calls but nothing is known of.
     pub unknown: Vec<String>,
     /// Where the time went.
+    #[serde(skip)]
     pub times: Times,
     /// The first site of each function of the models, in order, and its name.
     models: Vec<(Site, String)>,
 }
 
 impl Instrumented {
+    /// What is known about the program besides where it is, to keep it.
+    pub fn to_json(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// A program that was kept, with what [`to_json`](Self::to_json) said about it.
+    pub fn from_json(json: &[u8], program: PathBuf) -> Option<Self> {
+        let known: Self = serde_json::from_slice(json).ok()?;
+        Some(Self { program, ..known })
+    }
+
     /// The libc function to whose model a site belongs.
     pub fn model(&self, site: Site) -> Option<&str> {
         if site < MODEL_SITES {

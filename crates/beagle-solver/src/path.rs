@@ -71,8 +71,13 @@ impl Path {
 
     /// Whether a condition holds for the input of the run.
     pub(crate) fn holds(&mut self, pool: &Pool, condition: Expr) -> bool {
+        self.value(pool, condition) == Some(1)
+    }
+
+    /// The value of an expression for the input of the run; `None` where it is not defined.
+    pub fn value(&mut self, pool: &Pool, expr: Expr) -> Option<u128> {
         let hint = |variable: Variable| self.hint.value(pool.variable_kind(variable));
-        self.values.value(pool, &hint, condition) == Some(1)
+        self.values.value(pool, &hint, expr)
     }
 
     /// Whether the condition at this index follows from the earlier ones: its negation is no

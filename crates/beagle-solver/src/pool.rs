@@ -311,6 +311,17 @@ impl Pool {
         &self.conversions[number as usize]
     }
 
+    /// The byte at an index of what a conversion of `printf` makes of a value.
+    pub fn rendered(&mut self, value: Expr, conversion: u32, index: u32) -> Expr {
+        self.make(Term {
+            op: Op::RenderByte,
+            width: 8,
+            a: value.0,
+            b: conversion,
+            c: index,
+        })
+    }
+
     /// The expression as it is written, without rewriting.
     pub(crate) fn intern(&mut self, term: Term) -> Expr {
         if let Some(&expr) = self.index.get(&term) {

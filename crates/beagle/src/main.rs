@@ -13,6 +13,7 @@ mod progress;
 mod status;
 mod timings;
 mod trace;
+mod traced;
 mod usage;
 mod versions;
 

@@ -4,8 +4,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
+use beagle_change::Numbers;
 use beagle_executor::{Executor, Options as ExecutorOptions};
-use beagle_instrument::{Ids, Instrumented, Link, Options as InstrumentOptions, instrument};
 use beagle_report::trace::{CheckEntry, Facts, Report, cases};
 use beagle_trace::{Input, Limits, check};
 
@@ -14,22 +14,19 @@ use crate::failure::Failure;
 use crate::invocation::inside;
 use crate::output;
 use crate::timings::Timings;
-use crate::versions::{self, Version};
+use crate::traced::traced;
+use crate::versions;
 
 /// Runs the command; the result is the exit status.
 pub fn run(options: &TraceOptions, quiet: bool) -> Result<i32, Failure> {
     let input = input(options)?;
     let mut timings = Timings::start();
     let version = versions::load_one(&options.version, &options.build, quiet, &mut timings)?;
-    let workshop = tempfile::tempdir().map_err(|error| {
-        let hint = "set TMPDIR to a directory that can be written to";
-        Failure::usage(format!("no temporary directory: {error}"), hint)
-    })?;
-    let traced = workshop.path().join("traced");
-    let instrumented = instrumented(&version, &traced)?;
+    let numbers = Numbers::own(&version.program);
+    let traced = traced(&version.built, &numbers, &versions::cache()?)?;
     timings.end("instrument");
     let mut executor = Executor::start(
-        &traced,
+        &traced.program,
         ExecutorOptions {
             argv0: Some(options.version.clone().into()),
             ..ExecutorOptions::default()
@@ -49,7 +46,7 @@ pub fn run(options: &TraceOptions, quiet: bool) -> Result<i32, Failure> {
         sources: &version.sources,
         trace,
         input: &input,
-        model: &|site| instrumented.model(site).map(str::to_owned),
+        model: &|site| traced.model(site).map(str::to_owned),
         all: options.all,
         limit: match options.limit {
             0 => usize::MAX,
@@ -81,23 +78,6 @@ pub fn run(options: &TraceOptions, quiet: bool) -> Result<i32, Failure> {
         timings.print();
     }
     Ok(status)
-}
-
-/// The instrumented program; statements and functions keep the numbers they have.
-fn instrumented(version: &Version, to: &Path) -> Result<Instrumented, Failure> {
-    let stmts: Vec<u32> = (0..version.program.stmts.len() as u32).collect();
-    let functions: Vec<u32> = (0..version.program.functions.len() as u32).collect();
-    let ids = Ids {
-        stmts: &stmts,
-        functions: &functions,
-        probes: &|_| false,
-    };
-    let link = Link {
-        args: &version.built.link_args,
-        dir: &version.built.link_dir,
-    };
-    let options = InstrumentOptions::default();
-    instrument(&version.built.bitcode, &ids, &link, to, &options).map_err(Failure::run)
 }
 
 /// What the user says is the input. An argument that names a file makes that file input, too.

@@ -98,7 +98,8 @@ pub fn here() -> Result<PathBuf, Failure> {
     })
 }
 
-fn cache() -> Result<Cache, Failure> {
+/// The user's cache.
+pub fn cache() -> Result<Cache, Failure> {
     Cache::open().map_err(|error| {
         let hint = "set BEAGLE_CACHE to a directory that can be written to";
         Failure::usage(error.to_string(), hint)

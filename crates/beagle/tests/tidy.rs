@@ -20,6 +20,16 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("beagle-solver", &["beagle-trace"]),
     ("beagle-verdict", &["beagle-trace"]),
     (
+        "beagle-engine",
+        &[
+            "beagle-change",
+            "beagle-executor",
+            "beagle-program",
+            "beagle-solver",
+            "beagle-trace",
+        ],
+    ),
+    (
         "beagle-report",
         &["beagle-change", "beagle-program", "beagle-trace"],
     ),

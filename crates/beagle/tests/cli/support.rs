@@ -43,6 +43,11 @@ impl Scratch {
         Self { _dir: dir, root }
     }
 
+    /// The cache of all calls here.
+    pub fn cache(&self) -> PathBuf {
+        self.root.join("cache")
+    }
+
     /// A directory with these files.
     pub fn with(files: &[(&str, &str)]) -> Self {
         let scratch = Self::new();
@@ -72,7 +77,7 @@ impl Scratch {
         let mut command = Command::new(program);
         command
             .current_dir(self.path(""))
-            .env("BEAGLE_CACHE", self.root.join("cache"))
+            .env("BEAGLE_CACHE", self.cache())
             .env("BEAGLE", BEAGLE)
             .env("HOME", &self.root)
             // Where clang leaves what it was doing when it crashed.

@@ -118,3 +118,29 @@ fn bad_input_names_the_cause_and_the_way_out() {
         assert!(ran.stderr.contains(cause), "{}", ran.stderr);
     }
 }
+
+#[test]
+fn a_program_is_instrumented_once() {
+    let scratch = Scratch::with(&[("minutes.c", PROGRAM)]);
+    let call = "trace minutes.c -q --format json -- -v 42";
+    let first = scratch.beagle(call).exits(0);
+    // With the names of the models that are in it.
+    assert!(first.stdout.contains("getopt"), "{first}");
+    let made = || -> Vec<_> {
+        let entries = std::fs::read_dir(scratch.cache().join("traced")).unwrap();
+        let entries = entries.map(|entry| entry.unwrap());
+        entries
+            .map(|entry| {
+                (
+                    entry.file_name(),
+                    entry.metadata().unwrap().modified().unwrap(),
+                )
+            })
+            .collect()
+    };
+    let before = made();
+    assert_eq!(before.len(), 1);
+    let second = scratch.beagle(call).exits(0);
+    assert_eq!(without_times(&first.stdout), without_times(&second.stdout));
+    assert_eq!(made(), before);
+}

@@ -1,0 +1,185 @@
+//! What one version's traces are to carry: the numbers that both versions share, and which
+//! statements are part of a change.
+
+use beagle_program::{Const, FunctionId, GlobalId, Operand, Program};
+
+use crate::comparison::{Comparison, Subject};
+
+/// The numbers of one version's statements and functions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Numbers {
+    /// The number of each statement, by the index of its `StmtId`.
+    pub stmts: Vec<u32>,
+    /// The number of each function, by the index of its `FunctionId`.
+    pub functions: Vec<u32>,
+    /// Whether the statement is part of a change, by the index of its `StmtId`: one that is
+    /// itself changed, or that names a variable that is.
+    pub changed: Vec<bool>,
+}
+
+impl Numbers {
+    /// For a program on its own: everything has the number of its index, and nothing changed.
+    pub fn own(program: &Program) -> Self {
+        Self {
+            stmts: (0..program.stmts.len() as u32).collect(),
+            functions: (0..program.functions.len() as u32).collect(),
+            changed: vec![false; program.stmts.len()],
+        }
+    }
+}
+
+impl Comparison {
+    /// The numbers of the old and of the new version: statements as in
+    /// [`stmts`](Comparison::stmts), functions by their index in
+    /// [`functions`](Comparison::functions).
+    pub fn numbers(&self, old: &Program, new: &Program) -> (Numbers, Numbers) {
+        let (old_functions, new_functions) = self.function_numbers(old, new);
+        let mut changed_old = vec![false; old.stmts.len()];
+        let mut changed_new = vec![false; new.stmts.len()];
+        let mut old_globals = vec![false; old.globals.len()];
+        let mut new_globals = vec![false; new.globals.len()];
+        for change in &self.changes {
+            for stmt in &change.old {
+                changed_old[stmt.index()] = true;
+            }
+            for stmt in &change.new {
+                changed_new[stmt.index()] = true;
+            }
+            if let Subject::Global(pair) = change.subject {
+                pair.old.inspect(|id| old_globals[id.index()] = true);
+                pair.new.inspect(|id| new_globals[id.index()] = true);
+            }
+        }
+        mark_users(old, old_globals, &mut changed_old);
+        mark_users(new, new_globals, &mut changed_new);
+        (
+            Numbers {
+                stmts: self.stmts.old.clone(),
+                functions: old_functions,
+                changed: changed_old,
+            },
+            Numbers {
+                stmts: self.stmts.new.clone(),
+                functions: new_functions,
+                changed: changed_new,
+            },
+        )
+    }
+
+    /// One numbering for the functions of both versions, by `FunctionId` of each: the index into
+    /// [`functions`](Comparison::functions).
+    pub fn function_numbers(&self, old: &Program, new: &Program) -> (Vec<u32>, Vec<u32>) {
+        let mut numbers = (
+            vec![u32::MAX; old.functions.len()],
+            vec![u32::MAX; new.functions.len()],
+        );
+        for (number, pair) in self.functions.iter().enumerate() {
+            let note = |numbers: &mut Vec<u32>, id: Option<FunctionId>| {
+                if let Some(id) = id {
+                    numbers[id.index()] = number as u32;
+                }
+            };
+            note(&mut numbers.0, pair.old);
+            note(&mut numbers.1, pair.new);
+        }
+        numbers
+    }
+}
+
+/// Marks the statements that name a changed variable, or one whose initial value does.
+fn mark_users(program: &Program, mut globals: Vec<bool>, stmts: &mut [bool]) {
+    if !globals.contains(&true) {
+        return;
+    }
+    loop {
+        let more: Vec<GlobalId> = program
+            .globals()
+            .filter(|(id, global)| {
+                let initial = global.initial;
+                !globals[id.index()] && initial.is_some_and(|it| names(program, &globals, it))
+            })
+            .map(|(id, _)| id)
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        for id in more {
+            globals[id.index()] = true;
+        }
+    }
+    for (id, _) in program.functions() {
+        for stmt in program.function_stmts(id) {
+            let operands = program.operands(stmt).iter();
+            if operands.copied().any(|it| names(program, &globals, it)) {
+                stmts[stmt.index()] = true;
+            }
+        }
+    }
+}
+
+/// Whether an operand is the address of one of these variables, or contains it.
+fn names(program: &Program, globals: &[bool], operand: Operand) -> bool {
+    match operand {
+        Operand::Global(id) => globals[id.index()],
+        Operand::Const(id) => match program.constant(id) {
+            Const::Aggregate(parts) | Const::Address(_, parts) | Const::Expression(_, parts) => {
+                parts.iter().any(|&part| names(program, globals, part))
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::process::Command;
+
+    use super::*;
+    use crate::{SourceTree, compare};
+
+    fn program(dir: &std::path::Path, text: &str) -> (Program, SourceTree) {
+        std::fs::create_dir_all(dir).unwrap();
+        std::fs::write(dir.join("x.c"), text).unwrap();
+        let clang = Command::new("clang-19")
+            .args(["-O0", "-g", "-Xclang", "-disable-O0-optnone"])
+            .args(["-emit-llvm", "-c", "x.c", "-o", "x.bc"])
+            .current_dir(dir)
+            .status();
+        assert!(clang.unwrap().success());
+        let program = Program::load(&dir.join("x.bc")).unwrap();
+        (program, SourceTree::new(dir))
+    }
+
+    /// The lines of the marked statements.
+    fn lines(program: &Program, changed: &[bool]) -> Vec<u32> {
+        let stmts = program.stmts.iter().zip(changed);
+        let marked = stmts.filter(|(_, changed)| **changed);
+        let mut lines: Vec<_> = marked
+            .filter_map(|(stmt, _)| Some(stmt.place?.line))
+            .collect();
+        lines.dedup();
+        lines
+    }
+
+    #[test]
+    fn statements_that_name_a_changed_variable_are_part_of_the_change() {
+        let text = "int limit = 10, other = 1;\n\
+            int *const where[2] = {&other, &limit};\n\
+            int direct(void) {\n return limit; }\n\
+            int element(int i) {\n return *where[i]; }\n\
+            int neither(void) {\n return other; }\n";
+        let dir = tempfile::tempdir().unwrap();
+        let (old, old_sources) = program(&dir.path().join("old"), text);
+        let changed = text.replace("10", "11");
+        let (new, new_sources) = program(&dir.path().join("new"), &changed);
+        let comparison = compare(&old, &old_sources, &new, &new_sources);
+        assert_eq!(comparison.changes.len(), 1);
+        let (a, b) = comparison.numbers(&old, &new);
+        assert_eq!(lines(&old, &a.changed), [4, 6]);
+        assert_eq!(lines(&new, &b.changed), [4, 6]);
+        assert_eq!(a.stmts, b.stmts);
+    }
+}

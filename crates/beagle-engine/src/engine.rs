@@ -1,0 +1,561 @@
+//! The loop of exploration: take the best question, solve it, run both versions, walk the product,
+//! add the questions that it raises.
+
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+use std::time::{Duration, Instant};
+
+use beagle_executor::{Executor, ExecutorError, Outcome, Run};
+use beagle_solver::{Answer, Budget, Core, Expr, Path, Pool, Solver, Statistics, Unknown};
+use beagle_trace::event::Site;
+use beagle_trace::{Input, Limits, Trace};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+
+use crate::frontier::{Account, Chosen, Frontier};
+use crate::product::{Product, Traced};
+use crate::question::{Aim, From, Question};
+use crate::scene::{Progress, Scene};
+use crate::shape::Shape;
+use crate::strategy;
+use crate::twin::{Place, Side, Twin};
+
+/// How to explore.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The names of the techniques to use.
+    pub strategies: Vec<String>,
+    /// Which inputs are wanted.
+    pub shape: Shape,
+    /// What one run may take.
+    pub limits: Limits,
+    /// When to stop.
+    pub deadline: Instant,
+    /// How many runs of both versions there may be.
+    pub most_runs: u64,
+}
+
+/// What can stop the exploration before it began.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// A name that is none of a technique.
+    #[error("there is no strategy `{name}`; there are {}", strategy::NAMES.join(", "))]
+    NoStrategy {
+        /// The name.
+        name: String,
+    },
+    /// A traced program cannot be run at all.
+    #[error(transparent)]
+    Run(#[from] ExecutorError),
+}
+
+/// Why the exploration ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Every question was asked.
+    Exhausted,
+    /// Out of time.
+    Deadline,
+    /// As many runs as allowed.
+    Runs,
+    /// Whoever listens had enough.
+    Stopped,
+}
+
+/// What was done so far.
+#[derive(Clone, Debug, Default)]
+pub struct Status {
+    /// Runs of both versions.
+    pub runs: u64,
+    /// Questions to the solver.
+    pub queries: u64,
+    /// Inputs that it gave.
+    pub satisfiable: u64,
+    /// Questions without an input.
+    pub unsatisfiable: u64,
+    /// Runs on which the traced versions differed.
+    pub differing: u64,
+    /// What could not be followed, by cause.
+    pub losses: BTreeMap<String, u64>,
+    /// By change.
+    pub changes: Vec<Progress>,
+}
+
+impl Status {
+    fn lose(&mut self, cause: impl Into<String>, count: u64) {
+        *self.losses.entry(cause.into()).or_insert(0) += count;
+    }
+}
+
+/// A run of both versions, for whoever listens.
+#[derive(Debug)]
+pub struct Ran<'a> {
+    /// The input.
+    pub input: &'a Input,
+    /// Whether the traced versions did something different that can be seen from outside.
+    pub differs: bool,
+    /// The changes that were executed.
+    pub reached: Vec<usize>,
+    /// Where the versions part, or where the effect of a change is first seen.
+    pub cause: Option<Place>,
+    /// Whether no run before went this way.
+    pub fresh: bool,
+}
+
+/// Whether to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Explore more.
+    GoOn,
+    /// Come to an end.
+    Stop,
+}
+
+/// Listens to the exploration.
+pub trait Listener {
+    /// Both versions were run on an input.
+    fn ran(&mut self, ran: &Ran<'_>) -> Next;
+
+    /// Called again and again.
+    fn progress(&mut self, status: &Status) -> Next;
+}
+
+struct Record {
+    input: Input,
+    product: Product,
+    own: [Option<Own>; 2],
+}
+
+/// The path of one version alone.
+struct Own {
+    path: Path,
+    /// How many conditions of the product's prefix are its own.
+    prefix: Vec<usize>,
+}
+
+/// Explores two versions.
+pub struct Engine<'a> {
+    twin: &'a Twin<'a>,
+    executors: [Executor; 2],
+    options: Options,
+    pool: Pool,
+    solver: Solver,
+    scene: Scene<'a>,
+    frontier: Frontier,
+    records: Vec<Option<Record>>,
+    /// Conditions of all records, which take most of the memory.
+    kept: usize,
+    oldest: usize,
+    seen: FxHashSet<u64>,
+    paths: FxHashSet<u64>,
+    /// The ways on that were seen where more than two are possible, by what came before and the
+    /// place.
+    ways: FxHashMap<(u64, Site), Vec<Expr>>,
+    status: Status,
+    /// Whether something was left out that could have mattered.
+    cut: bool,
+}
+
+/// Conditions of runs that are kept; runs beyond are forgotten, the oldest first.
+const MOST_KEPT: usize = 3_000_000;
+
+/// The time for a question the first time, and when it is put off.
+const ROUNDS: [Duration; 3] = [
+    Duration::from_millis(60),
+    Duration::from_millis(500),
+    Duration::from_millis(3000),
+];
+
+impl<'a> Engine<'a> {
+    /// For two traced versions.
+    pub fn new(
+        twin: &'a Twin<'a>,
+        old: Executor,
+        new: Executor,
+        options: Options,
+    ) -> Result<Self, EngineError> {
+        let named = |name: &String| {
+            let found = strategy::named(name);
+            found.ok_or_else(|| EngineError::NoStrategy { name: name.clone() })
+        };
+        let strategies: Result<Vec<_>, _> = options.strategies.iter().map(named).collect();
+        Ok(Self {
+            twin,
+            executors: [old, new],
+            pool: Pool::new(),
+            solver: Solver::new(Budget::default()),
+            scene: Scene::new(twin),
+            frontier: Frontier::new(strategies?),
+            records: Vec::new(),
+            kept: 0,
+            oldest: 0,
+            seen: FxHashSet::default(),
+            paths: FxHashSet::default(),
+            ways: FxHashMap::default(),
+            status: Status {
+                changes: vec![Progress::default(); twin.comparison.changes.len()],
+                ..Status::default()
+            },
+            cut: false,
+            options,
+        })
+    }
+
+    /// What was done so far.
+    pub fn status(&self) -> &Status {
+        &self.status
+    }
+
+    /// What the solver did.
+    pub fn statistics(&self) -> &Statistics {
+        self.solver.statistics()
+    }
+
+    /// What each technique did.
+    pub fn accounts(&self) -> impl Iterator<Item = &Account> {
+        self.frontier.accounts()
+    }
+
+    /// Whether every way was followed and nothing was left out: together with [`End::Exhausted`] it
+    /// means that no input of the shape makes a difference.
+    pub fn is_complete(&self) -> bool {
+        !self.cut && self.status.losses.is_empty()
+    }
+
+    /// Explores from these inputs.
+    pub fn explore(
+        &mut self,
+        seeds: &[Input],
+        listener: &mut dyn Listener,
+    ) -> Result<End, EngineError> {
+        for seed in seeds {
+            if let Some(end) = self.is_over(listener) {
+                return Ok(end);
+            }
+            if self.run(seed.normalised(), None, listener)? == Next::Stop {
+                return Ok(End::Stopped);
+            }
+        }
+        loop {
+            if let Some(end) = self.is_over(listener) {
+                return Ok(end);
+            }
+            let records = &self.records;
+            let product = |run: u32| Some(&records.get(run as usize)?.as_ref()?.product);
+            let Some(chosen) = self.frontier.next(&self.scene, product) else {
+                return Ok(End::Exhausted);
+            };
+            let start = Instant::now();
+            let made = self.ask(chosen);
+            let next = match made {
+                Some(input) if self.is_new(&input) => {
+                    self.frontier.account(chosen.strategy).inputs += 1;
+                    self.run(input, Some(chosen.strategy), listener)?
+                }
+                _ => Next::GoOn,
+            };
+            self.frontier.account(chosen.strategy).time += start.elapsed();
+            if next == Next::Stop {
+                return Ok(End::Stopped);
+            }
+        }
+    }
+
+    fn is_over(&mut self, listener: &mut dyn Listener) -> Option<End> {
+        self.status.changes.clone_from(&self.scene.progress);
+        if listener.progress(&self.status) == Next::Stop {
+            Some(End::Stopped)
+        } else if Instant::now() >= self.options.deadline {
+            Some(End::Deadline)
+        } else if self.status.runs >= self.options.most_runs {
+            Some(End::Runs)
+        } else {
+            None
+        }
+    }
+
+    fn is_new(&self, input: &Input) -> bool {
+        !self.seen.contains(&hash(input))
+    }
+
+    /// Asks a question; the input that it gives.
+    fn ask(&mut self, chosen: Chosen) -> Option<Input> {
+        let at = chosen.at;
+        let record = self.records.get_mut(at.run as usize)?.as_mut()?;
+        let mut question = record.product.questions[at.question as usize].clone();
+        // None of the ways that were seen.
+        if question.aim == Aim::Flip
+            && let Some(held) = record.product.held.get(question.prefix)
+            && held.is_open()
+            && let Some(seen) = self
+                .ways
+                .get(&(record.product.hashes[question.prefix], held.site))
+        {
+            question.asked = seen.iter().map(|&way| self.pool.not(way)).collect();
+        }
+        self.scene.tried(question.edge);
+        self.solver.set_budget(Budget {
+            question: ROUNDS[(at.round as usize).min(ROUNDS.len() - 1)],
+            deadline: Some(self.options.deadline),
+        });
+        self.status.queries += 1;
+        self.frontier.account(chosen.strategy).queries += 1;
+        let (pool, solver) = (&mut self.pool, &mut self.solver);
+        let path = &mut record.product.path;
+        let mut answer = solver.ask(pool, path, question.prefix, &question.asked);
+        if let Answer::Unsatisfiable(core) = &answer
+            && let From::One(side) = question.from
+            && !is_own(&record.product, core, side)
+        {
+            // Only the other version stands in the way.
+            let own = &mut record.own[side as usize];
+            let own =
+                own.get_or_insert_with(|| Own::of(pool, &record.product, &record.input, side));
+            let prefix = own.prefix[question.prefix];
+            self.status.queries += 1;
+            answer = solver.ask(pool, &mut own.path, prefix, &question.asked);
+        }
+        match answer {
+            Answer::Satisfiable(model) => {
+                self.status.satisfiable += 1;
+                match model.apply(pool, record.product.path.hint()) {
+                    Ok(input) => Some(input),
+                    Err(error) => {
+                        self.status.lose(format!("input not made: {error}"), 1);
+                        None
+                    }
+                }
+            }
+            Answer::Unsatisfiable(_) => {
+                self.status.unsatisfiable += 1;
+                None
+            }
+            Answer::Unknown(why) => {
+                self.unanswered(chosen, &question, why);
+                None
+            }
+        }
+    }
+
+    fn unanswered(&mut self, chosen: Chosen, question: &Question, why: Unknown) {
+        let at = chosen.at;
+        if why == Unknown::Budget && (at.round as usize) + 1 < ROUNDS.len() {
+            let Some(record) = &self.records[at.run as usize] else {
+                return;
+            };
+            self.frontier.put_off(&self.scene, &record.product, at);
+            return;
+        }
+        // What may not be, cannot be, whatever the solver says of it.
+        if question.aim != Aim::Fault {
+            self.status
+                .lose(format!("question not answered: {}", why.text()), 1);
+        }
+    }
+
+    /// Runs both versions on an input, and adds what that gives.
+    fn run(
+        &mut self,
+        input: Input,
+        strategy: Option<usize>,
+        listener: &mut dyn Listener,
+    ) -> Result<Next, EngineError> {
+        if !self.seen.insert(hash(&input)) {
+            return Ok(Next::GoOn);
+        }
+        self.status.runs += 1;
+        let limits = &self.options.limits;
+        let [old, new] = &mut self.executors;
+        let (old, new) = std::thread::scope(|scope| {
+            let old = scope.spawn(|| old.run(&input, limits));
+            let new = new.run(&input, limits);
+            let old = old.join();
+            (
+                old.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                new,
+            )
+        });
+        let (old, new) = match (old, new) {
+            (Ok(old), Ok(new)) => (old, new),
+            (Err(error), _) | (_, Err(error)) => {
+                // The first run tells whether anything works at all.
+                if self.status.runs == 1 {
+                    return Err(error.into());
+                }
+                self.cut = true;
+                self.status.lose(format!("run failed: {error}"), 1);
+                return Ok(Next::GoOn);
+            }
+        };
+        for run in [&old, &new] {
+            note_losses(&mut self.status, run);
+        }
+        let (Ok(old_trace), Ok(new_trace)) = (&old.trace, &new.trace) else {
+            let ran = Ran {
+                input: &input,
+                differs: is_different(&old, &new),
+                reached: Vec::new(),
+                cause: None,
+                fresh: true,
+            };
+            return Ok(listener.ran(&ran));
+        };
+        let pool = &mut self.pool;
+        let twin = self.twin;
+        let old_read = Traced::read(pool, old_trace, &input, &|site| twin.old.cases(site));
+        let new_read = Traced::read(pool, new_trace, &input, &|site| twin.new.cases(site));
+        let limits = self.options.shape.conditions(pool, &input);
+        let mut product = Product::new(pool, twin, &input, &limits, &old_read, &new_read);
+        if product.path.impossible() > 0 {
+            let count = product.path.impossible() as u64;
+            self.status
+                .lose("conditions of a run that exclude each other", count);
+        }
+        if product.lost > 0 {
+            self.status
+                .lose("conditions that could not be read", product.lost as u64);
+        }
+        let differs = is_different(&old, &new) || files(old_trace) != files(new_trace);
+        self.scene.add(&mut product);
+        let way = product.hashes.last().copied().unwrap_or(0);
+        let fresh = self.paths.insert(way) || product.merit > 0;
+        if differs {
+            self.status.differing += 1;
+            self.scene.differed(&product);
+            if let Some(strategy) = strategy {
+                self.frontier.account(strategy).differences += 1;
+            }
+        }
+        let mut reached: Vec<usize> = product.reached.keys().copied().collect();
+        reached.sort_unstable();
+        let cause = cause(twin, &product, &reached);
+        let next = listener.ran(&Ran {
+            input: &input,
+            differs,
+            reached,
+            cause,
+            fresh,
+        });
+        self.keep(input, product);
+        Ok(next)
+    }
+
+    fn keep(&mut self, input: Input, product: Product) {
+        for (index, held) in product.held.iter().enumerate() {
+            if held.is_open() {
+                let ways = self
+                    .ways
+                    .entry((product.hashes[index], held.site))
+                    .or_default();
+                let way = product.path.conditions()[index];
+                if !ways.contains(&way) {
+                    ways.push(way);
+                }
+            }
+        }
+        let number = self.records.len() as u32;
+        self.kept += product.held.len();
+        self.frontier.add(&self.scene, number, &product);
+        self.records.push(Some(Record {
+            input,
+            product,
+            own: [None, None],
+        }));
+        while self.kept > MOST_KEPT && self.oldest + 1 < self.records.len() {
+            if let Some(record) = self.records[self.oldest].take() {
+                self.kept -= record.product.held.len();
+                self.cut = true;
+            }
+            self.oldest += 1;
+        }
+    }
+}
+
+impl Own {
+    fn of(pool: &mut Pool, product: &Product, input: &Input, side: Side) -> Self {
+        let mut path = Path::new(pool, input.clone());
+        let mut prefix = vec![0];
+        let conditions: Vec<Expr> = product.path.conditions().to_vec();
+        for (held, condition) in product.held.iter().zip(conditions) {
+            if held.from.includes(side) {
+                path.push(pool, condition);
+            }
+            prefix.push(path.conditions().len());
+        }
+        Self { path, prefix }
+    }
+}
+
+/// Whether all conditions of a conflict are of one version.
+fn is_own(product: &Product, core: &Core, side: Side) -> bool {
+    let mut conditions = core.path.iter();
+    conditions.all(|&index| {
+        let held = product.held.get(index);
+        held.is_none_or(|held| held.from.includes(side))
+    })
+}
+
+fn hash(input: &Input) -> u64 {
+    let mut hasher = FxHasher::default();
+    input.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn note_losses(status: &mut Status, run: &Run<'_>) {
+    let trace = match &run.trace {
+        Ok(trace) => trace,
+        Err(error) => {
+            status.lose(error.to_string(), 1);
+            return;
+        }
+    };
+    for lost in trace.losses() {
+        status.lose(lost.to_string(), lost.count.into());
+    }
+    if let Some(stop) = trace.stop() {
+        status.lose(format!("recording stopped: {stop}"), 1);
+    }
+    if run.outcome == Outcome::TimedOut {
+        status.lose("run took too long", 1);
+    }
+}
+
+/// Whether two runs did something different that can be seen from outside.
+fn is_different(old: &Run<'_>, new: &Run<'_>) -> bool {
+    old.outcome != new.outcome || old.stdout != new.stdout || old.stderr != new.stderr
+}
+
+/// What a run wrote to files, by path.
+fn files(trace: &Trace<'_>) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    use beagle_trace::{Blob, Channel, Event};
+    let mut all: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
+    for event in trace.events() {
+        if let Event::Output {
+            channel: Channel::File(blob),
+            bytes,
+            ..
+        } = event
+            && let Some(Blob::Path(path)) = trace.blob(blob)
+        {
+            all.entry(path.to_vec()).or_default().extend(bytes);
+        }
+    }
+    all
+}
+
+/// Where the versions part, or where the effect of a change is first seen.
+fn cause(twin: &Twin<'_>, product: &Product, reached: &[usize]) -> Option<Place> {
+    let parting = product.effects.iter().find(|effect| effect.parted);
+    let effect = parting.or(product.effects.first());
+    let place = effect.and_then(|effect| {
+        let stmt = twin.new.stmt(effect.site)?;
+        twin.new.place(stmt)
+    });
+    place.or_else(|| {
+        let change = &twin.comparison.changes[*reached.first()?];
+        let line = change.new_lines.first().or(change.old_lines.first())?;
+        Some(Place {
+            file: line.file.clone(),
+            line: line.line,
+        })
+    })
+}

@@ -1,0 +1,221 @@
+//! The questions that were not asked yet, for each technique in its own order.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::hash::{Hash, Hasher};
+use std::time::Duration;
+
+use rustc_hash::{FxHashSet, FxHasher};
+
+use crate::product::Product;
+use crate::question::{Aim, Question};
+use crate::scene::Scene;
+use crate::strategy::Strategy;
+
+/// Where a question is: the run, and its number there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reference {
+    /// The number of the run.
+    pub run: u32,
+    /// The index of the question.
+    pub question: u32,
+    /// How often it was put off for want of time.
+    pub round: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    cost: f32,
+    order: u64,
+    at: Reference,
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    /// The least cost is the greatest.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other
+            .cost
+            .total_cmp(&self.cost)
+            .then_with(|| other.order.cmp(&self.order))
+    }
+}
+
+/// What one technique did.
+#[derive(Clone, Debug, Default)]
+pub struct Account {
+    /// The technique.
+    pub name: &'static str,
+    /// Questions asked.
+    pub queries: u64,
+    /// Inputs that they gave.
+    pub inputs: u64,
+    /// Inputs on which the traced versions differed.
+    pub differences: u64,
+    /// Time spent.
+    pub time: Duration,
+}
+
+struct Queue {
+    strategy: Box<dyn Strategy>,
+    heap: BinaryHeap<Entry>,
+    account: Account,
+}
+
+/// All questions that were not asked yet.
+pub struct Frontier {
+    queues: Vec<Queue>,
+    asked: FxHashSet<u64>,
+    order: u64,
+}
+
+/// A question that is to be asked, and whose idea it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Chosen {
+    /// The question.
+    pub at: Reference,
+    /// The index of the technique.
+    pub strategy: usize,
+}
+
+impl Frontier {
+    /// For these techniques.
+    pub fn new(strategies: Vec<Box<dyn Strategy>>) -> Self {
+        let queues = strategies.into_iter().map(|strategy| Queue {
+            account: Account {
+                name: strategy.name(),
+                ..Account::default()
+            },
+            heap: BinaryHeap::new(),
+            strategy,
+        });
+        Self {
+            queues: queues.collect(),
+            asked: FxHashSet::default(),
+            order: 0,
+        }
+    }
+
+    /// Adds the questions of a run.
+    pub fn add(&mut self, scene: &Scene<'_>, run: u32, product: &Product) {
+        for (index, question) in product.questions.iter().enumerate() {
+            let at = Reference {
+                run,
+                question: index as u32,
+                round: 0,
+            };
+            self.push(scene, product, question, at);
+        }
+    }
+
+    /// Adds a question again, to be asked with more time.
+    pub fn put_off(&mut self, scene: &Scene<'_>, product: &Product, at: Reference) {
+        let question = &product.questions[at.question as usize];
+        self.asked.remove(&key(product, question));
+        let round = at.round + 1;
+        self.push(scene, product, question, Reference { round, ..at });
+    }
+
+    fn push(&mut self, scene: &Scene<'_>, product: &Product, question: &Question, at: Reference) {
+        // Among equals any may come first: those of one place would else come in the order of the
+        // input.
+        self.order += 1;
+        let order = self
+            .order
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(23);
+        for queue in &mut self.queues {
+            if let Some(cost) = queue.strategy.cost(scene, product, question) {
+                let cost = cost + 10.0 * at.round as f32;
+                queue.heap.push(Entry { cost, order, at });
+            }
+        }
+    }
+
+    /// The next question. `product` gives the runs that are still known.
+    pub fn next<'p>(
+        &mut self,
+        scene: &Scene<'_>,
+        product: impl Fn(u32) -> Option<&'p Product>,
+    ) -> Option<Chosen> {
+        loop {
+            let strategy = self.turn()?;
+            let queue = &mut self.queues[strategy];
+            let Some(entry) = queue.heap.pop() else {
+                continue;
+            };
+            let Some(run) = product(entry.at.run) else {
+                continue;
+            };
+            let question = &run.questions[entry.at.question as usize];
+            if self.asked.contains(&key(run, question)) {
+                continue;
+            }
+            // What happened since may have made it less promising.
+            let Some(cost) = queue.strategy.cost(scene, run, question) else {
+                continue;
+            };
+            let cost = cost + 10.0 * entry.at.round as f32;
+            let next = queue.heap.peek().map(|next| next.cost);
+            if cost > entry.cost + 0.01 && next.is_some_and(|next| cost > next) {
+                queue.heap.push(Entry { cost, ..entry });
+                continue;
+            }
+            self.asked.insert(key(run, question));
+            let at = entry.at;
+            return Some(Chosen { at, strategy });
+        }
+    }
+
+    /// Whose turn it is: whoever has the most promising, unless others were left behind.
+    fn turn(&self) -> Option<usize> {
+        let waiting = || {
+            let queues = self.queues.iter().enumerate();
+            queues.filter_map(|(index, queue)| Some((index, queue, queue.heap.peek()?)))
+        };
+        let total: Duration = waiting().map(|(_, queue, _)| queue.account.time).sum();
+        let direct = waiting().find(|(_, queue, top)| {
+            top.cost < DIRECT && queue.account.time.as_secs_f32() <= 0.1 + 0.6 * total.as_secs_f32()
+        });
+        if let Some((index, ..)) = direct {
+            return Some(index);
+        }
+        let least = waiting().min_by(|a, b| a.1.account.time.cmp(&b.1.account.time));
+        least.map(|(index, ..)| index)
+    }
+
+    /// Counts what became of a question.
+    pub fn account(&mut self, strategy: usize) -> &mut Account {
+        &mut self.queues[strategy].account
+    }
+
+    /// What each technique did.
+    pub fn accounts(&self) -> impl Iterator<Item = &Account> {
+        self.queues.iter().map(|queue| &queue.account)
+    }
+}
+
+/// Questions below this cost would show a difference by themselves.
+const DIRECT: f32 = 10.0;
+
+/// Equal for questions that are the same.
+fn key(product: &Product, question: &Question) -> u64 {
+    let mut hasher = FxHasher::default();
+    product.hashes[question.prefix].hash(&mut hasher);
+    question.asked.hash(&mut hasher);
+    (question.aim == Aim::Fault).hash(&mut hasher);
+    hasher.finish()
+}

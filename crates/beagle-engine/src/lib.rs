@@ -1,0 +1,29 @@
+//! Explores two versions of a program as one, and finds inputs on which they part.
+//!
+//! Both versions are run on an input; [`walk`] puts the two traces side by side; a [`Product`] makes
+//! of them one path of conditions, with the questions that the run raises: what would make the
+//! versions take different sides of a branch, write something different, do what they must not, or
+//! go another way. The [`frontier`] keeps the questions, the techniques (`strategy`) tell which to
+//! ask first, the [`Engine`] asks and runs what the solver answers. Whether a difference is one is
+//! for the native programs to say, not for this crate.
+
+mod distance;
+mod engine;
+mod faults;
+mod frontier;
+mod product;
+mod question;
+mod scene;
+mod shape;
+mod steps;
+mod strategy;
+mod streams;
+mod twin;
+mod walk;
+
+pub use engine::{End, Engine, EngineError, Listener, Next, Options, Ran, Status};
+pub use frontier::Account;
+pub use scene::{Progress, Stopped};
+pub use shape::Shape;
+pub use strategy::NAMES as STRATEGIES;
+pub use twin::{Place, Side, Twin};

@@ -1,0 +1,535 @@
+//! One run of both versions, as a path of conditions with the questions that it raises.
+
+use std::hash::{Hash, Hasher};
+
+use beagle_solver::{ConditionKind, Conditions, Expr, Importer, Path, Pool};
+use beagle_trace::event::Site;
+use beagle_trace::{AssumeReason, Cases, Input, Trace};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+
+use crate::faults;
+use crate::question::{Aim, Edge, From, Question};
+use crate::steps::{self, Step, What};
+use crate::streams::{self, Streams};
+use crate::twin::{Side, Twin};
+use crate::walk::{Met, walk};
+
+/// A condition that held in the run.
+#[derive(Clone, Debug)]
+pub struct Held {
+    /// Whose condition it is.
+    pub from: From,
+    /// The statement.
+    pub site: Site,
+    /// What decided.
+    pub kind: ConditionKind,
+    /// The last branch of the program that old and new had come to, for what happens in models.
+    pub context: Site,
+}
+
+impl Held {
+    /// Whether there are more ways on than two, of which not all are known.
+    pub fn is_open(&self) -> bool {
+        match self.kind {
+            ConditionKind::Assume { .. } => true,
+            ConditionKind::Switch { known, .. } => !known,
+            ConditionKind::Branch { .. } | ConditionKind::Bounds { .. } => false,
+        }
+    }
+}
+
+/// That the effect of a change was seen at a place that both versions have.
+#[derive(Clone, Debug)]
+pub struct Effect {
+    /// The place.
+    pub site: Site,
+    /// The step of the product.
+    pub step: usize,
+    /// Whether the versions took different sides.
+    pub parted: bool,
+}
+
+/// One run of both versions.
+pub struct Product {
+    /// The conditions of both, in the order of the product.
+    pub path: Path,
+    /// What each condition of the path is.
+    pub held: Vec<Held>,
+    /// A number for each prefix of the path: equal for equal conditions.
+    pub hashes: Vec<u64>,
+    /// The questions that the run raises.
+    pub questions: Vec<Question>,
+    /// The changes that were executed, with the step at which they first were.
+    pub reached: FxHashMap<usize, usize>,
+    /// Where the effect of changes was seen, in order.
+    pub effects: Vec<Effect>,
+    /// How many ways on it was the first to take.
+    pub merit: usize,
+    /// The ways on that were taken.
+    pub edges: FxHashSet<(Side, Edge)>,
+    /// Conditions that could not be brought into the pool.
+    pub lost: usize,
+}
+
+/// What one version left of a run.
+pub struct Traced<'a> {
+    steps: Vec<Step>,
+    conditions: Conditions,
+    /// The index of the condition of the event at each word.
+    by_word: FxHashMap<usize, usize>,
+    streams: Streams,
+    faults: Vec<faults::Fault>,
+    end: Option<(usize, Expr)>,
+    _trace: &'a Trace<'a>,
+}
+
+impl<'a> Traced<'a> {
+    /// Reads a trace.
+    pub fn read(pool: &mut Pool, trace: &'a Trace<'a>, input: &Input, cases: Cases<'_>) -> Self {
+        let mut importer = Importer::new(pool, trace, input);
+        let conditions = Conditions::of_trace(pool, &mut importer, trace, cases);
+        let by_word = conditions.list.iter().enumerate();
+        let by_word = by_word.map(|(index, condition)| (condition.word, index));
+        let steps = steps::steps(trace);
+        let last = steps
+            .iter()
+            .rfind(|step| step.what == What::End && step.node != 0);
+        let end = last.and_then(|step| Some((step.word as usize, importer.expr(pool, step.node)?)));
+        Self {
+            by_word: by_word.collect(),
+            streams: streams::streams(pool, &mut importer, trace),
+            faults: faults::faults(pool, &mut importer, trace),
+            steps,
+            conditions,
+            end,
+            _trace: trace,
+        }
+    }
+}
+
+/// Most alternatives of one switch that are asked for.
+const MOST_CASES: usize = 64;
+
+impl Product {
+    /// Joins what the two versions left of a run. `limits` hold for every input that is wanted.
+    pub fn new(
+        pool: &mut Pool,
+        twin: &Twin<'_>,
+        input: &Input,
+        limits: &[Expr],
+        old: &Traced<'_>,
+        new: &Traced<'_>,
+    ) -> Self {
+        let mut builder = Builder {
+            twin,
+            old,
+            new,
+            product: Self {
+                path: Path::new(pool, input.clone()),
+                held: Vec::new(),
+                hashes: vec![0],
+                questions: Vec::new(),
+                reached: FxHashMap::default(),
+                effects: Vec::new(),
+                merit: 0,
+                edges: FxHashSet::default(),
+                lost: old.conditions.lost + new.conditions.lost,
+            },
+            pool,
+            step: 0,
+            context: 0,
+            executed: 0,
+            known: FxHashMap::default(),
+            done: FxHashMap::default(),
+        };
+        for &limit in limits {
+            let kind = ConditionKind::Assume {
+                reason: AssumeReason::Size,
+            };
+            builder.hold(From::Both, 0, kind, limit);
+        }
+        builder.product.questions.clear();
+        for met in walk(twin, &old.steps, &new.steps) {
+            builder.meet(met);
+            builder.step += 1;
+        }
+        builder.outputs();
+        builder.faults();
+        builder.settle();
+        builder.product
+    }
+}
+
+struct Builder<'a> {
+    twin: &'a Twin<'a>,
+    pool: &'a mut Pool,
+    old: &'a Traced<'a>,
+    new: &'a Traced<'a>,
+    product: Product,
+    step: usize,
+    context: Site,
+    /// How often changes were executed.
+    executed: u32,
+    /// The conditions that are held already.
+    known: FxHashMap<Expr, usize>,
+    /// How many conditions were there when a version came to a word of its trace.
+    done: FxHashMap<(Side, usize), (usize, usize)>,
+}
+
+impl Builder<'_> {
+    fn traced(&self, side: Side) -> &Traced<'_> {
+        match side {
+            Side::Old => self.old,
+            Side::New => self.new,
+        }
+    }
+
+    fn meet(&mut self, met: Met) {
+        match met {
+            Met::Old(at) => self.alone(Side::Old, at),
+            Met::New(at) => self.alone(Side::New, at),
+            Met::Both(i, j) => self.together(i, j),
+        }
+    }
+
+    fn mark(&self) -> u8 {
+        (u32::BITS - self.executed.leading_zeros()) as u8
+    }
+
+    fn edge(&self, site: Site, to: Option<u32>) -> Edge {
+        let mark = self.mark();
+        Edge { site, to, mark }
+    }
+
+    fn note(&mut self, side: Side, step: &Step) {
+        if self.twin.half(side).stmt(step.site).is_some() {
+            self.context = step.site;
+        }
+        let to = match step.what {
+            What::Branch(taken) => Some(u32::from(!taken)),
+            What::Switch(case) => Some(case),
+            _ => None,
+        };
+        if to.is_some() {
+            let edge = self.edge(step.site, to);
+            self.product.edges.insert((side, edge));
+        }
+    }
+
+    fn alone(&mut self, side: Side, at: usize) {
+        let step = self.traced(side).steps[at];
+        let word = step.word as usize;
+        let here = (self.product.held.len(), self.step);
+        match step.what {
+            What::Enter | What::Leave => return,
+            What::Statement => {
+                let Some(stmt) = self.twin.half(side).stmt(step.site) else {
+                    return;
+                };
+                self.executed += 1;
+                for &change in self.twin.half(side).changes_of(stmt) {
+                    self.product.reached.entry(change).or_insert(self.step);
+                }
+                return;
+            }
+            What::Output | What::Other | What::End => {
+                self.done.insert((side, word), here);
+            }
+            _ => {}
+        }
+        self.note(side, &step);
+        if let Some((expr, kind)) = self.condition(side, word) {
+            self.hold(From::One(side), step.site, kind, expr);
+        }
+    }
+
+    fn condition(&self, side: Side, word: usize) -> Option<(Expr, ConditionKind)> {
+        let traced = self.traced(side);
+        let &index = traced.by_word.get(&word)?;
+        let condition = &traced.conditions.list[index];
+        Some((condition.expr, condition.kind.clone()))
+    }
+
+    fn together(&mut self, i: usize, j: usize) {
+        let (a, b) = (self.old.steps[i], self.new.steps[j]);
+        let here = (self.product.held.len(), self.step);
+        let words = (a.word as usize, b.word as usize);
+        if a.what == What::End {
+            self.done.insert((Side::Old, words.0), here);
+            self.done.insert((Side::New, words.1), here);
+        }
+        if !matches!(a.what, What::Branch(_) | What::Switch(_)) {
+            return;
+        }
+        self.note(Side::Old, &a);
+        self.note(Side::New, &b);
+        let old = self.condition(Side::Old, words.0);
+        let new = self.condition(Side::New, words.1);
+        let parted = a.what != b.what;
+        let same = match (&old, &new) {
+            (Some((x, _)), Some((y, _))) => x == y,
+            (None, None) => true,
+            _ => false,
+        };
+        if parted || !same {
+            self.product.effects.push(Effect {
+                site: a.site,
+                step: self.step,
+                parted,
+            });
+        }
+        match (old, new) {
+            (Some((x, kind)), Some((y, _))) if x == y => {
+                self.hold(From::Both, a.site, kind, x);
+            }
+            (old, new) => {
+                if !parted {
+                    self.partings(a.site, old.as_ref(), new.as_ref());
+                }
+                for (side, site, condition) in [(Side::Old, a.site, old), (Side::New, b.site, new)]
+                {
+                    if let Some((expr, kind)) = condition {
+                        self.hold(From::One(side), site, kind, expr);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Asks that the versions take different sides of a branch that they take the same side of now.
+    fn partings(
+        &mut self,
+        site: Site,
+        old: Option<&(Expr, ConditionKind)>,
+        new: Option<&(Expr, ConditionKind)>,
+    ) {
+        let prefix = self.product.held.len();
+        let edge = self.edge(site, None);
+        let mut ask = |asked: Vec<Expr>| {
+            self.product.questions.push(Question {
+                aim: Aim::Parting,
+                prefix,
+                asked,
+                from: From::Both,
+                edge,
+                step: self.step,
+            });
+        };
+        let old = old.map(|&(expr, _)| expr);
+        let new = new.map(|&(expr, _)| expr);
+        for (one, other) in [(new, old), (old, new)] {
+            let Some(one) = one else { continue };
+            let mut asked = vec![self.pool.not(one)];
+            asked.extend(other);
+            ask(asked);
+        }
+    }
+
+    /// Adds a condition, and asks for the other ways on.
+    fn hold(&mut self, from: From, site: Site, kind: ConditionKind, expr: Expr) {
+        // What was held before needs no asking; perhaps the other version held it.
+        if let Some(&index) = self.known.get(&expr) {
+            let held: &mut Held = &mut self.product.held[index];
+            if held.from != from {
+                held.from = From::Both;
+            }
+            return;
+        }
+        self.flips(from, site, &kind, expr);
+        self.known.insert(expr, self.product.held.len());
+        self.product.path.push(self.pool, expr);
+        let mut hasher = FxHasher::default();
+        self.product.hashes.last().hash(&mut hasher);
+        expr.hash(&mut hasher);
+        self.product.hashes.push(hasher.finish());
+        self.product.held.push(Held {
+            from,
+            site,
+            kind,
+            context: self.context,
+        });
+    }
+
+    /// Asks for the other ways on from here.
+    fn flips(&mut self, from: From, site: Site, kind: &ConditionKind, expr: Expr) {
+        let prefix = self.product.held.len();
+        let step = self.step;
+        let mark = self.mark();
+        let question = |aim, asked, to| Question {
+            aim,
+            prefix,
+            asked,
+            from,
+            edge: Edge { site, to, mark },
+            step,
+        };
+        match kind {
+            ConditionKind::Branch { taken } => {
+                let other = self.pool.not(expr);
+                let to = Some(u32::from(*taken));
+                self.product
+                    .questions
+                    .push(question(Aim::Flip, vec![other], to));
+            }
+            ConditionKind::Switch { value, case, known } if *known => {
+                let side = if from.includes(Side::New) {
+                    Side::New
+                } else {
+                    Side::Old
+                };
+                let labels = self.twin.half(side).cases(site).unwrap_or_default();
+                let width = self.pool.width(*value);
+                let mut none = Vec::new();
+                for (number, &label) in (1..).zip(labels.iter().take(MOST_CASES)) {
+                    let label = self.pool.constant(width, label);
+                    let differs = self.pool.ne(*value, label);
+                    none.push(differs);
+                    if number != *case {
+                        let equals = self.pool.eq(*value, label);
+                        self.product.questions.push(question(
+                            Aim::Flip,
+                            vec![equals],
+                            Some(number),
+                        ));
+                    }
+                }
+                if *case != 0 && labels.len() <= MOST_CASES {
+                    self.product
+                        .questions
+                        .push(question(Aim::Flip, none, Some(0)));
+                }
+            }
+            ConditionKind::Bounds { .. } => {
+                let outside = self.pool.not(expr);
+                self.product
+                    .questions
+                    .push(question(Aim::Fault, vec![outside], None));
+            }
+            _ => {
+                let other = self.pool.not(expr);
+                self.product
+                    .questions
+                    .push(question(Aim::Flip, vec![other], None));
+            }
+        }
+    }
+
+    /// Asks that what is written differs.
+    fn outputs(&mut self) {
+        let mut asked = FxHashSet::default();
+        let mut ask = |builder: &mut Self, expr: Expr, old: Option<usize>, new: Option<usize>| {
+            let place = |side, word: Option<usize>| builder.done.get(&(side, word?)).copied();
+            let (a, b) = (place(Side::Old, old), place(Side::New, new));
+            let Some((prefix, step)) = a.max(b) else {
+                return;
+            };
+            if !asked.insert(expr) {
+                return;
+            }
+            builder.product.questions.push(Question {
+                aim: Aim::Output,
+                prefix,
+                asked: vec![expr],
+                from: From::Both,
+                edge: builder.edge(0, None),
+                step,
+            });
+        };
+        let destinations: Vec<_> = self.old.streams.keys().cloned().collect();
+        for destination in destinations {
+            let (Some(old), Some(new)) = (
+                self.old.streams.get(&destination),
+                self.new.streams.get(&destination),
+            ) else {
+                continue;
+            };
+            for found in streams::disparities(self.pool, old, new) {
+                ask(self, found.expr, found.old, found.new);
+            }
+        }
+        let ends = (self.old.end, self.new.end);
+        if ends.0.map(|end| end.1) != ends.1.map(|end| end.1) {
+            let (old, new) = ends;
+            let expr = match (old, new) {
+                (Some((_, x)), Some((_, y))) => Some(self.status_differs(x, y)),
+                (Some((_, x)), None) | (None, Some((_, x))) => {
+                    // The other status does not depend on the input, and is the same now.
+                    self.product.path.value(self.pool, x).map(|now| {
+                        let now = self.pool.constant(self.pool.width(x), now);
+                        self.status_differs(x, now)
+                    })
+                }
+                (None, None) => None,
+            };
+            if let Some(expr) = expr {
+                ask(self, expr, old.map(|end| end.0), new.map(|end| end.0));
+            }
+        }
+    }
+
+    /// Only the lowest byte of a status is seen from outside.
+    fn status_differs(&mut self, a: Expr, b: Expr) -> Expr {
+        let (a, b) = (self.pool.extract(a, 0, 8), self.pool.extract(b, 0, 8));
+        self.pool.ne(a, b)
+    }
+
+    /// Whose condition it is was perhaps found out after the question was made.
+    fn settle(&mut self) {
+        let Product {
+            held,
+            questions,
+            reached,
+            ..
+        } = &mut self.product;
+        let first = reached.values().min().copied();
+        questions.retain_mut(|question| {
+            let Some(held) = held.get(question.prefix) else {
+                return true;
+            };
+            let is_access = matches!(held.kind, ConditionKind::Bounds { .. })
+                && held.site == question.edge.site;
+            match question.aim {
+                Aim::Flip => question.from = held.from,
+                // Both versions access the same; only a guard of old can make a difference.
+                Aim::Fault if is_access && held.from == From::Both => {
+                    question.from = From::One(Side::New);
+                    return first.is_some_and(|first| first <= question.step);
+                }
+                _ => {}
+            }
+            true
+        });
+    }
+
+    /// Asks for what one version must not do and the other may not do as well.
+    fn faults(&mut self) {
+        let first = self.product.reached.values().min().copied();
+        let Some(first) = first else { return };
+        for side in Side::BOTH {
+            let traced = match side {
+                Side::Old => self.old,
+                Side::New => self.new,
+            };
+            for fault in &traced.faults {
+                let Some(&(prefix, step)) = self.done.get(&(side, fault.word)) else {
+                    continue;
+                };
+                if step < first {
+                    continue;
+                }
+                self.product.questions.push(Question {
+                    aim: Aim::Fault,
+                    prefix,
+                    asked: vec![fault.expr],
+                    from: From::One(side),
+                    edge: Edge {
+                        site: fault.site,
+                        to: None,
+                        mark: 0,
+                    },
+                    step,
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What can be asked about a run: an input that goes the same way up to a point, and then does
+//! something else.
+
+use beagle_solver::Expr;
+use beagle_trace::event::Site;
+
+use crate::twin::Side;
+
+/// Which versions a condition is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum From {
+    /// One of them.
+    One(Side),
+    /// Both have the same condition.
+    Both,
+}
+
+impl From {
+    /// Whether it is from this version, perhaps among others.
+    pub fn includes(self, side: Side) -> bool {
+        match self {
+            From::One(one) => one == side,
+            From::Both => true,
+        }
+    }
+}
+
+/// What an answer to a question would do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Aim {
+    /// The versions write something different, or end differently.
+    Output,
+    /// The versions take different sides of a branch.
+    Parting,
+    /// One version does what it must not: it overflows, divides by 0, accesses what is not there.
+    Fault,
+    /// The versions go another way.
+    Flip,
+}
+
+/// A way on from a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Edge {
+    /// The branch or switch.
+    pub site: Site,
+    /// The index of the successor; `None` for what is no branch of the program.
+    pub to: Option<u32>,
+    /// How often changes had been executed when control came here, as a power of two: what is
+    /// known at first may be new later.
+    pub mark: u8,
+}
+
+/// A question about a run.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// What an answer would do.
+    pub aim: Aim,
+    /// How many conditions of the product must still hold.
+    pub prefix: usize,
+    /// What is to hold besides.
+    pub asked: Vec<Expr>,
+    /// Whose path must be followed.
+    pub from: From,
+    /// Where it is asked.
+    pub edge: Edge,
+    /// The step of the product before which it is asked.
+    pub step: usize,
+}

@@ -1,0 +1,218 @@
+//! What is known so far: what was covered and tried, how far each change got, how far it is to
+//! those that were not reached.
+
+use beagle_program::{BlockId, Reached, StmtId, reaching};
+use beagle_trace::event::Site;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::distance::{ControlGraph, Distances};
+use crate::product::{Effect, Product};
+use crate::question::{Edge, Question};
+use crate::twin::{Place, Side, Twin};
+
+/// How far the effect of a change got.
+#[derive(Clone, Debug, Default)]
+pub struct Progress {
+    /// It was executed.
+    pub reached: bool,
+    /// Something at a place that both versions have was different.
+    pub infected: bool,
+    /// The versions took different sides of a branch.
+    pub parted: bool,
+    /// The outputs differed.
+    pub propagated: bool,
+    /// Where its effect was last seen in the run in which it came farthest, if it died.
+    pub stopped: Option<Stopped>,
+}
+
+/// Where the effect of a change died.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    /// The place in new.
+    pub place: Option<Place>,
+    /// Why.
+    pub why: &'static str,
+}
+
+/// What is known so far.
+pub struct Scene<'a> {
+    /// The versions.
+    pub twin: &'a Twin<'a>,
+    graphs: [ControlGraph; 2],
+    unreached: [Distances; 2],
+    all: [Distances; 2],
+    /// The blocks from which control can get to a change.
+    before: [Reached; 2],
+    covered: FxHashMap<(Side, Edge), u32>,
+    tried: FxHashMap<Edge, u32>,
+    /// By change.
+    pub progress: Vec<Progress>,
+}
+
+impl<'a> Scene<'a> {
+    /// Nothing was done yet.
+    pub fn new(twin: &'a Twin<'a>) -> Self {
+        let graphs = Side::BOTH.map(|side| ControlGraph::of(twin.half(side)));
+        let changes = twin.comparison.changes.len();
+        let before = Side::BOTH.map(|side| {
+            let half = twin.half(side);
+            let changed: Vec<BlockId> = half.changed().map(|(stmt, _)| half.block(stmt)).collect();
+            reaching(half.program, &half.calls, &changed)
+        });
+        let mut scene = Self {
+            twin,
+            graphs,
+            unreached: Default::default(),
+            all: Default::default(),
+            before,
+            covered: FxHashMap::default(),
+            tried: FxHashMap::default(),
+            progress: vec![Progress::default(); changes],
+        };
+        scene.all = scene.distances(&|_| true);
+        scene.unreached = scene.distances(&|_| true);
+        scene
+    }
+
+    fn distances(&self, wanted: &dyn Fn(usize) -> bool) -> [Distances; 2] {
+        Side::BOTH.map(|side| {
+            let half = self.twin.half(side);
+            let changed = half.changed();
+            let targets = changed.filter(|(_, changes)| changes.iter().any(|&c| wanted(c)));
+            let targets: FxHashSet<BlockId> = targets.map(|(stmt, _)| half.block(stmt)).collect();
+            let targets: Vec<BlockId> = targets.into_iter().collect();
+            Distances::to(half, &self.graphs[side as usize], &targets)
+        })
+    }
+
+    /// Adds a run, and finds out what it was the first to do.
+    pub fn add(&mut self, product: &mut Product) {
+        for &edge in &product.edges {
+            let count = self.covered.entry(edge).or_insert(0);
+            product.merit += usize::from(*count == 0);
+            *count += 1;
+        }
+        let mut changed = false;
+        for (&change, &step) in &product.reached {
+            let progress = &mut self.progress[change];
+            changed |= !progress.reached;
+            progress.reached = true;
+            let effects = product.effects.iter().filter(|effect| effect.step >= step);
+            let mut last: Option<&Effect> = None;
+            for effect in effects {
+                progress.infected = true;
+                progress.parted |= effect.parted;
+                last = Some(effect);
+            }
+            if !progress.propagated {
+                progress.stopped = Some(stopped(self.twin, last));
+            }
+        }
+        if changed {
+            let done: Vec<bool> = self.progress.iter().map(|p| p.reached).collect();
+            self.unreached = self.distances(&|change| !done[change]);
+        }
+    }
+
+    /// The outputs of a run differed.
+    pub fn differed(&mut self, product: &Product) {
+        for &change in product.reached.keys() {
+            let progress = &mut self.progress[change];
+            (progress.infected, progress.propagated) = (true, true);
+            progress.stopped = None;
+        }
+    }
+
+    /// Notes that a way on was asked for.
+    pub fn tried(&mut self, edge: Edge) {
+        *self.tried.entry(edge).or_insert(0) += 1;
+    }
+
+    /// How often a way on was asked for.
+    pub fn tries(&self, edge: Edge) -> u32 {
+        self.tried.get(&edge).copied().unwrap_or(0)
+    }
+
+    /// How often a way on was taken.
+    pub fn coverage(&self, side: Side, edge: Edge) -> u32 {
+        self.covered.get(&(side, edge)).copied().unwrap_or(0)
+    }
+
+    /// How far it is from what a question asks for to the nearest change that was not reached.
+    pub fn to_unreached(&self, question: &Question, context: Site) -> Option<u32> {
+        self.to(&self.unreached, question, context)
+    }
+
+    /// How far it is to the nearest change.
+    pub fn to_any(&self, question: &Question, context: Site) -> Option<u32> {
+        self.to(&self.all, question, context)
+    }
+
+    /// Whether a change can be executed after what a question asks for.
+    pub fn leads_to_change(&self, question: &Question, context: Site) -> bool {
+        let mut sides = Side::BOTH.into_iter();
+        sides.any(|side| {
+            let half = self.twin.half(side);
+            let before = &self.before[side as usize];
+            let stmt = half.stmt(question.edge.site);
+            let Some(stmt) = stmt.or_else(|| half.stmt(context)) else {
+                return question.from.includes(side);
+            };
+            let block = half.block(stmt);
+            let successors = &half.program.block(block).successors;
+            let to = question
+                .edge
+                .to
+                .filter(|_| half.stmt(question.edge.site).is_some());
+            let next = to.and_then(|to| successors.get(to as usize));
+            before.contains(*next.unwrap_or(&block))
+        })
+    }
+
+    fn to(&self, distances: &[Distances; 2], question: &Question, context: Site) -> Option<u32> {
+        let sides = Side::BOTH.into_iter();
+        let sides = sides.filter(|&side| question.from.includes(side));
+        let found = sides.filter_map(|side| {
+            let half = self.twin.half(side);
+            let distances = &distances[side as usize];
+            match (half.stmt(question.edge.site), question.edge.to) {
+                (Some(branch), Some(to)) => {
+                    let is_branch = half.program.block(half.block(branch)).successors.len() > 1;
+                    let edge = distances.edge(branch, to);
+                    edge.or_else(|| self.around(side, distances, branch).filter(|_| is_branch))
+                }
+                (Some(stmt), None) => distances.block(half.block(stmt)),
+                (None, _) => {
+                    let stmt = half.stmt(context)?;
+                    distances.block(half.block(stmt))
+                }
+            }
+        });
+        found.min()
+    }
+
+    /// A way on that does not itself decide may still lead there, by what it does on the way.
+    fn around(&self, side: Side, distances: &Distances, branch: StmtId) -> Option<u32> {
+        let half = self.twin.half(side);
+        distances.block(half.block(branch)).map(|d| d + 2)
+    }
+}
+
+fn stopped(twin: &Twin<'_>, last: Option<&Effect>) -> Stopped {
+    match last {
+        Some(effect) => Stopped {
+            place: twin
+                .new
+                .stmt(effect.site)
+                .and_then(|stmt| twin.new.place(stmt)),
+            why: match effect.parted {
+                true => "the versions take different ways here, but write the same",
+                false => "the values differ here, but both versions take the same side",
+            },
+        },
+        None => Stopped {
+            place: None,
+            why: "no branch or output depended on it",
+        },
+    }
+}

@@ -1,0 +1,157 @@
+//! Which questions to ask first. Each technique judges the same questions by its own measure.
+//!
+//! A new technique is one more [`Strategy`] here and one line in [`named`].
+
+use crate::product::{Held, Product};
+use crate::question::{Aim, Question};
+use crate::scene::Scene;
+use crate::twin::Side;
+
+/// A technique.
+pub trait Strategy {
+    /// The name by which it is switched on.
+    fn name(&self) -> &'static str;
+
+    /// How little a question promises: the least is asked first. `None` if it is of no interest.
+    fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32>;
+}
+
+/// The names of all techniques.
+pub const NAMES: [&str; 4] = ["shadow", "propagate", "reach", "cover"];
+
+/// The technique of this name.
+pub fn named(name: &str) -> Option<Box<dyn Strategy>> {
+    Some(match name {
+        "shadow" => Box::new(Shadow),
+        "propagate" => Box::new(Propagate),
+        "reach" => Box::new(Reach),
+        "cover" => Box::new(Cover),
+        _ => return None,
+    })
+}
+
+/// What the condition that a question turns around is about.
+fn held<'p>(product: &'p Product, question: &Question) -> Option<&'p Held> {
+    product.held.get(question.prefix)
+}
+
+/// How often the same was tried, so that nothing is tried over and over.
+fn weariness(scene: &Scene<'_>, question: &Question) -> f32 {
+    (scene.tries(question.edge) as f32).sqrt()
+}
+
+/// Both versions as one: whatever makes them differ at once, then what lies behind a parting.
+struct Shadow;
+
+impl Strategy for Shadow {
+    fn name(&self) -> &'static str {
+        "shadow"
+    }
+
+    fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
+        let weariness = weariness(scene, question);
+        match question.aim {
+            Aim::Output => Some(weariness),
+            Aim::Parting => Some(1.0 + weariness),
+            Aim::Fault => Some(2.0 + weariness),
+            Aim::Flip => {
+                let parting = product.effects.iter().find(|effect| effect.parted)?;
+                // Breadth first from where they part.
+                let behind = question.step.checked_sub(parting.step)?;
+                Some(10.0 + weariness + (1.0 + behind as f32).ln() * 0.2)
+            }
+        }
+    }
+}
+
+/// Pushes the effect of a change on from where it dies.
+struct Propagate;
+
+impl Strategy for Propagate {
+    fn name(&self) -> &'static str {
+        "propagate"
+    }
+
+    fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
+        let weariness = weariness(scene, question);
+        match question.aim {
+            Aim::Output => return Some(weariness),
+            Aim::Parting => return Some(1.0 + weariness),
+            Aim::Fault => return None,
+            Aim::Flip => {}
+        }
+        let first = product.reached.values().min()?;
+        // What follows the change can use what it made.
+        question.step.checked_sub(*first)?;
+        let leaf = product.effects.last().map_or(*first, |effect| effect.step);
+        let gap = question.step.abs_diff(leaf) as f32;
+        let gap = (1.0 + gap).ln() * 0.3;
+        Some(14.0 + weariness + gap + novelty(scene, question) - promise(product))
+    }
+}
+
+/// Comes nearer to changes that were not executed yet.
+struct Reach;
+
+impl Strategy for Reach {
+    fn name(&self) -> &'static str {
+        "reach"
+    }
+
+    fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
+        if question.aim != Aim::Flip {
+            return None;
+        }
+        let context = held(product, question).map_or(0, |held| held.context);
+        let distance = scene.to_unreached(question, context)?;
+        let weariness = weariness(scene, question);
+        let novelty = novelty(scene, question) * 0.5;
+        Some(13.0 + distance as f32 + weariness + novelty - promise(product))
+    }
+}
+
+/// Covers what leads to a change or follows it, the new before the known.
+struct Cover;
+
+impl Strategy for Cover {
+    fn name(&self) -> &'static str {
+        "cover"
+    }
+
+    fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
+        if question.aim != Aim::Flip {
+            return None;
+        }
+        let weariness = weariness(scene, question);
+        let first = product.reached.values().min();
+        let follows = first.is_some_and(|&first| first <= question.step);
+        let relevance = if follows {
+            0.0
+        } else {
+            let context = held(product, question).map_or(0, |held| held.context);
+            if !scene.leads_to_change(question, context) {
+                return None;
+            }
+            let distance = scene.to_any(question, context);
+            0.5 + distance.unwrap_or(5).min(5) as f32 * 0.1
+        };
+        Some(20.0 + relevance + weariness * 2.0 + novelty(scene, question) - promise(product))
+    }
+}
+
+/// A run that did something for the first time may be near to more of that.
+fn promise(product: &Product) -> f32 {
+    (1.0 + product.merit as f32).ln().min(3.0)
+}
+
+/// 0 for what no run has done yet.
+fn novelty(scene: &Scene<'_>, question: &Question) -> f32 {
+    let sides = Side::BOTH.into_iter();
+    let sides = sides.filter(|&side| question.from.includes(side));
+    let counts = sides.map(|side| scene.coverage(side, question.edge));
+    match (question.edge.to, counts.min()) {
+        (Some(_), Some(0)) => 0.0,
+        (Some(_), Some(count)) => 1.0 + (count as f32).ln() * 0.5,
+        _ => 1.0,
+    }
+}

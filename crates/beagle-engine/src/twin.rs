@@ -1,0 +1,227 @@
+//! The two versions under comparison, and what an event of either means.
+
+use std::cell::OnceCell;
+
+use beagle_change::{Comparison, Subject};
+use beagle_program::{
+    BlockId, CallGraph, Const, Flow, FunctionId, GlobalId, Op, Operand, Program, StmtId,
+};
+use beagle_trace::event::{MODEL_SITES, Site};
+use rustc_hash::FxHashMap;
+
+/// One of the two versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Side {
+    /// The old version.
+    Old,
+    /// The new version.
+    New,
+}
+
+impl Side {
+    /// Both.
+    pub const BOTH: [Side; 2] = [Side::Old, Side::New];
+
+    /// The other one.
+    pub fn other(self) -> Side {
+        match self {
+            Side::Old => Side::New,
+            Side::New => Side::Old,
+        }
+    }
+}
+
+/// One version.
+pub struct Half<'a> {
+    /// What it is.
+    pub program: &'a Program,
+    /// Who calls whom.
+    pub calls: CallGraph,
+    /// The number of each statement.
+    numbers: &'a [u32],
+    /// The statement of each number.
+    stmts: Vec<Option<StmtId>>,
+    /// The number of each function, plus 1.
+    functions: Vec<u32>,
+    flows: Vec<OnceCell<Flow>>,
+    /// The changes that each statement belongs to.
+    changes: FxHashMap<StmtId, Vec<usize>>,
+}
+
+impl<'a> Half<'a> {
+    fn new(program: &'a Program, numbers: &'a [u32], functions: &[u32], count: u32) -> Self {
+        let mut stmts = vec![None; count as usize];
+        for (index, &number) in numbers.iter().enumerate() {
+            stmts[number as usize] = Some(StmtId(index as u32));
+        }
+        Self {
+            calls: CallGraph::of(program),
+            flows: program.functions.iter().map(|_| OnceCell::new()).collect(),
+            program,
+            functions: functions
+                .iter()
+                .map(|number| number.wrapping_add(1))
+                .collect(),
+            numbers,
+            stmts,
+            changes: FxHashMap::default(),
+        }
+    }
+
+    /// The statement at which an event happened; `None` in a model of a libc function.
+    pub fn stmt(&self, site: Site) -> Option<StmtId> {
+        let number = site.checked_sub(1).filter(|_| site < MODEL_SITES)?;
+        *self.stmts.get(number as usize)?
+    }
+
+    /// The site of a statement.
+    pub fn site(&self, stmt: StmtId) -> Site {
+        self.numbers[stmt.index()] + 1
+    }
+
+    /// The number of a function plus 1, as events have it.
+    pub fn function_number(&self, function: FunctionId) -> u32 {
+        self.functions[function.index()]
+    }
+
+    /// The control flow of a function that is defined.
+    pub fn flow(&self, function: FunctionId) -> &Flow {
+        self.flows[function.index()].get_or_init(|| Flow::of(self.program, &self.calls, function))
+    }
+
+    /// The block of a statement.
+    pub fn block(&self, stmt: StmtId) -> BlockId {
+        self.program.stmt(stmt).block
+    }
+
+    /// The values of the cases of a switch, in order.
+    pub fn cases(&self, site: Site) -> Option<Vec<u128>> {
+        let stmt = self.stmt(site)?;
+        if self.program.stmt(stmt).op != Op::Switch {
+            return None;
+        }
+        let cases = self.program.operands(stmt).get(1..)?;
+        let values = cases.iter().filter_map(|case| match case {
+            Operand::Const(id) => match self.program.constant(*id) {
+                Const::Int { bits, .. } => Some(*bits),
+                _ => None,
+            },
+            _ => None,
+        });
+        Some(values.collect())
+    }
+
+    /// The changes that a statement belongs to, as indexes into [`Comparison::changes`].
+    pub fn changes_of(&self, stmt: StmtId) -> &[usize] {
+        self.changes.get(&stmt).map_or(&[], |all| all)
+    }
+
+    /// All statements that belong to changes.
+    pub fn changed(&self) -> impl Iterator<Item = (StmtId, &[usize])> {
+        self.changes.iter().map(|(&stmt, all)| (stmt, &**all))
+    }
+
+    /// Where a statement stands.
+    pub fn place(&self, stmt: StmtId) -> Option<Place> {
+        let place = self.program.stmt(stmt).place?;
+        Some(Place {
+            file: self.program.file(place.file).to_owned(),
+            line: place.line,
+        })
+    }
+
+    /// The statements that name a variable.
+    fn naming(&self, global: GlobalId) -> impl Iterator<Item = StmtId> + '_ {
+        let all = (0..self.program.stmts.len() as u32).map(StmtId);
+        all.filter(move |&stmt| {
+            let operands = self.program.operands(stmt).iter();
+            let mut operands = operands.copied();
+            operands.any(|operand| self.names(operand, global, 0))
+        })
+    }
+
+    fn names(&self, operand: Operand, global: GlobalId, depth: u32) -> bool {
+        match operand {
+            Operand::Global(id) => id == global,
+            Operand::Const(id) if depth < 8 => match self.program.constant(id) {
+                Const::Aggregate(parts)
+                | Const::Address(_, parts)
+                | Const::Expression(_, parts) => parts
+                    .iter()
+                    .any(|&part| self.names(part, global, depth + 1)),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+}
+
+/// A place in the source of a version.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+}
+
+/// The two versions, and how they correspond.
+pub struct Twin<'a> {
+    /// The old version.
+    pub old: Half<'a>,
+    /// The new version.
+    pub new: Half<'a>,
+    /// How they correspond, and what changed.
+    pub comparison: &'a Comparison,
+}
+
+impl<'a> Twin<'a> {
+    /// For two versions that were compared.
+    pub fn new(old: &'a Program, new: &'a Program, comparison: &'a Comparison) -> Self {
+        let stmts = &comparison.stmts;
+        let functions = comparison.function_numbers(old, new);
+        let mut twin = Self {
+            old: Half::new(old, &stmts.old, &functions.0, stmts.count),
+            new: Half::new(new, &stmts.new, &functions.1, stmts.count),
+            comparison,
+        };
+        for (index, change) in comparison.changes.iter().enumerate() {
+            let (mut old, mut new) = (change.old.clone(), change.new.clone());
+            // A changed variable acts where it is used.
+            if let Subject::Global(pair) = change.subject {
+                old.extend(pair.old.into_iter().flat_map(|id| twin.old.naming(id)));
+                new.extend(pair.new.into_iter().flat_map(|id| twin.new.naming(id)));
+            }
+            for (half, stmts) in [(&mut twin.old, old), (&mut twin.new, new)] {
+                for stmt in stmts {
+                    half.changes.entry(stmt).or_default().push(index);
+                }
+            }
+        }
+        twin
+    }
+
+    /// One of the versions.
+    pub fn half(&self, side: Side) -> &Half<'a> {
+        match side {
+            Side::Old => &self.old,
+            Side::New => &self.new,
+        }
+    }
+
+    /// Whether an event at this site can have a counterpart in the other version.
+    pub fn is_shared(&self, site: Site) -> bool {
+        site >= MODEL_SITES || site.saturating_sub(1) < self.comparison.stmts.shared
+    }
+
+    /// Whether a function, by its number plus 1, is in both versions.
+    pub fn is_shared_function(&self, number: u32) -> bool {
+        let functions = &self.comparison.functions;
+        let pair = number
+            .checked_sub(1)
+            .map(|index| functions.get(index as usize));
+        // Those beyond belong to models of libc functions.
+        pair.flatten()
+            .is_none_or(|pair| pair.old.is_some() && pair.new.is_some())
+    }
+}
