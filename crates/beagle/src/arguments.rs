@@ -75,6 +75,9 @@ pub enum Command {
     /// Show what changed in meaning between two versions
     #[command(after_help = CHANGES_AFTER_HELP)]
     Changes(ChangesOptions),
+    /// Run saved tests again, on any version
+    #[command(after_help = REPLAY_AFTER_HELP)]
+    Replay(ReplayOptions),
     /// Run a program once and show every decision that depends on its input
     #[command(after_help = TRACE_AFTER_HELP)]
     Trace(TraceOptions),

@@ -121,14 +121,7 @@ fn text(report: &Report) -> String {
 
 /// The text without colours.
 fn plain(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(start) = rest.find('\u{1b}') {
-        out.push_str(&rest[..start]);
-        let end = rest[start..].find('m').expect("the end of a colour");
-        rest = &rest[start + end + 1..];
-    }
-    out + rest
+    anstream::adapter::strip_str(text).to_string()
 }
 
 #[test]

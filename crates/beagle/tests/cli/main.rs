@@ -18,6 +18,7 @@ mod json;
 mod meaning;
 mod options;
 mod pairs;
+mod replay;
 mod size;
 mod support;
 mod trace;
