@@ -1,9 +1,9 @@
 //! What one version's traces are to carry: the numbers that both versions share, and which
 //! statements are part of a change.
 
-use beagle_program::{Const, FunctionId, GlobalId, Operand, Program};
+use beagle_program::{Const, FunctionId, GlobalId, Operand, Program, StmtId};
 
-use crate::comparison::{Comparison, Subject};
+use crate::comparison::{Change, Comparison, Subject};
 
 /// The numbers of one version's statements and functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +64,33 @@ impl Comparison {
                 changed: changed_new,
             },
         )
+    }
+
+    /// The statements of both versions that are part of a change: those that are themselves changed,
+    /// and those that name a variable that is.
+    pub fn statements(
+        &self,
+        change: &Change,
+        old: &Program,
+        new: &Program,
+    ) -> (Vec<StmtId>, Vec<StmtId>) {
+        let users = |program: &Program, global: Option<GlobalId>| {
+            let mut globals = vec![false; program.globals.len()];
+            let mut marked = vec![false; program.stmts.len()];
+            if let Some(global) = global {
+                globals[global.index()] = true;
+                mark_users(program, globals, &mut marked);
+            }
+            let all = (0..).map(StmtId).zip(marked);
+            all.filter_map(|(stmt, marked)| marked.then_some(stmt))
+                .collect::<Vec<_>>()
+        };
+        let (mut in_old, mut in_new) = (change.old.clone(), change.new.clone());
+        if let Subject::Global(pair) = change.subject {
+            in_old.extend(users(old, pair.old));
+            in_new.extend(users(new, pair.new));
+        }
+        (in_old, in_new)
     }
 
     /// One numbering for the functions of both versions, by `FunctionId` of each: the index into

@@ -32,6 +32,8 @@ pub struct Options {
     pub deadline: Instant,
     /// How many runs of both versions there may be.
     pub most_runs: u64,
+    /// How many questions there may be.
+    pub most_queries: u64,
 }
 
 /// What can stop the exploration before it began.
@@ -57,6 +59,8 @@ pub enum End {
     Deadline,
     /// As many runs as allowed.
     Runs,
+    /// As many questions as allowed.
+    Queries,
     /// Whoever listens had enough.
     Stopped,
 }
@@ -160,9 +164,9 @@ const MOST_KEPT: usize = 3_000_000;
 
 /// The time for a question the first time, and when it is put off.
 const ROUNDS: [Duration; 3] = [
-    Duration::from_millis(60),
-    Duration::from_millis(500),
-    Duration::from_millis(3000),
+    Duration::from_millis(20),
+    Duration::from_millis(200),
+    Duration::from_millis(2000),
 ];
 
 impl<'a> Engine<'a> {
@@ -195,7 +199,8 @@ impl<'a> Engine<'a> {
                 changes: vec![Progress::default(); twin.comparison.changes.len()],
                 ..Status::default()
             },
-            cut: false,
+            // The others look only at what promises something.
+            cut: !options.strategies.iter().any(|name| name == "cover"),
             options,
         })
     }
@@ -268,6 +273,8 @@ impl<'a> Engine<'a> {
             Some(End::Deadline)
         } else if self.status.runs >= self.options.most_runs {
             Some(End::Runs)
+        } else if self.status.queries >= self.options.most_queries {
+            Some(End::Queries)
         } else {
             None
         }
@@ -317,8 +324,12 @@ impl<'a> Engine<'a> {
         match answer {
             Answer::Satisfiable(model) => {
                 self.status.satisfiable += 1;
+                self.frontier.account(chosen.strategy).answered += 1;
                 match model.apply(pool, record.product.path.hint()) {
-                    Ok(input) => Some(input),
+                    Ok(mut input) => {
+                        self.options.shape.keep_to(&mut input);
+                        Some(input)
+                    }
                     Err(error) => {
                         self.status.lose(format!("input not made: {error}"), 1);
                         None

@@ -61,7 +61,9 @@ pub struct Account {
     pub name: &'static str,
     /// Questions asked.
     pub queries: u64,
-    /// Inputs that they gave.
+    /// Questions that had an input for an answer.
+    pub answered: u64,
+    /// Inputs among them that were new, and were run.
     pub inputs: u64,
     /// Inputs on which the traced versions differed.
     pub differences: u64,

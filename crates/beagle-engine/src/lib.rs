@@ -24,6 +24,6 @@ mod walk;
 pub use engine::{End, Engine, EngineError, Listener, Next, Options, Ran, Status};
 pub use frontier::Account;
 pub use scene::{Progress, Stopped};
-pub use shape::Shape;
+pub use shape::{Bounds, Shape};
 pub use strategy::NAMES as STRATEGIES;
 pub use twin::{Place, Side, Twin};

@@ -67,8 +67,10 @@ pub struct Product {
     pub merit: usize,
     /// The ways on that were taken.
     pub edges: FxHashSet<(Side, Edge)>,
-    /// Conditions that could not be brought into the pool.
+    /// Conditions and outputs that could not be brought into the pool.
     pub lost: usize,
+    /// Whether there are ways on that are not asked for.
+    pub cut: bool,
 }
 
 /// What one version left of a run.
@@ -133,7 +135,11 @@ impl Product {
                 effects: Vec::new(),
                 merit: 0,
                 edges: FxHashSet::default(),
-                lost: old.conditions.lost + new.conditions.lost,
+                lost: [old, new]
+                    .iter()
+                    .map(|t| t.conditions.lost + t.streams.lost)
+                    .sum(),
+                cut: false,
             },
             pool,
             step: 0,
@@ -393,6 +399,7 @@ impl Builder<'_> {
                         ));
                     }
                 }
+                self.product.cut |= labels.len() > MOST_CASES;
                 if *case != 0 && labels.len() <= MOST_CASES {
                     self.product
                         .questions
@@ -435,11 +442,11 @@ impl Builder<'_> {
                 step,
             });
         };
-        let destinations: Vec<_> = self.old.streams.keys().cloned().collect();
+        let destinations: Vec<_> = self.old.streams.all.keys().cloned().collect();
         for destination in destinations {
             let (Some(old), Some(new)) = (
-                self.old.streams.get(&destination),
-                self.new.streams.get(&destination),
+                self.old.streams.all.get(&destination),
+                self.new.streams.all.get(&destination),
             ) else {
                 continue;
             };
@@ -476,12 +483,14 @@ impl Builder<'_> {
     /// Whose condition it is was perhaps found out after the question was made.
     fn settle(&mut self) {
         let Product {
-            held,
-            questions,
-            reached,
-            ..
+            held, questions, ..
         } = &mut self.product;
-        let first = reached.values().min().copied();
+        // Where the first condition is that only this version has.
+        let guard = |side: Side| {
+            let mut held = held.iter();
+            held.position(|held| held.from == From::One(side))
+        };
+        let guards = Side::BOTH.map(guard);
         questions.retain_mut(|question| {
             let Some(held) = held.get(question.prefix) else {
                 return true;
@@ -493,7 +502,8 @@ impl Builder<'_> {
                 // Both versions access the same; only a guard of old can make a difference.
                 Aim::Fault if is_access && held.from == From::Both => {
                     question.from = From::One(Side::New);
-                    return first.is_some_and(|first| first <= question.step);
+                    let guard = guards[Side::Old as usize];
+                    return guard.is_some_and(|guard| guard < question.prefix);
                 }
                 _ => {}
             }
@@ -501,20 +511,27 @@ impl Builder<'_> {
         });
     }
 
-    /// Asks for what one version must not do and the other may not do as well.
+    /// Asks for what one version must not do while the other does not do it: because it does not
+    /// compute the same, or because it has a condition before that.
     fn faults(&mut self) {
-        let first = self.product.reached.values().min().copied();
-        let Some(first) = first else { return };
         for side in Side::BOTH {
-            let traced = match side {
-                Side::Old => self.old,
-                Side::New => self.new,
+            let (traced, other) = match side {
+                Side::Old => (self.old, self.new),
+                Side::New => (self.new, self.old),
             };
+            let shared: FxHashSet<Expr> = other.faults.iter().map(|fault| fault.expr).collect();
+            let guards = From::One(side.other());
+            let guard = self
+                .product
+                .held
+                .iter()
+                .position(|held| held.from == guards);
             for fault in &traced.faults {
                 let Some(&(prefix, step)) = self.done.get(&(side, fault.word)) else {
                     continue;
                 };
-                if step < first {
+                let is_guarded = guard.is_some_and(|guard| guard < prefix);
+                if shared.contains(&fault.expr) && !is_guarded {
                     continue;
                 }
                 self.product.questions.push(Question {

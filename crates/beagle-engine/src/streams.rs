@@ -43,11 +43,17 @@ pub struct Part {
 }
 
 /// The streams of a run.
-pub type Streams = BTreeMap<Destination, Stream>;
+#[derive(Debug, Default)]
+pub struct Streams {
+    /// By where they go.
+    pub all: BTreeMap<Destination, Stream>,
+    /// Parts that depend on the input in a way that could not be read.
+    pub lost: usize,
+}
 
 /// Reads what a run wrote.
 pub fn streams(pool: &mut Pool, importer: &mut Importer<'_>, trace: &Trace<'_>) -> Streams {
-    let mut all = Streams::new();
+    let Streams { mut all, mut lost } = Streams::default();
     let mut events = trace.events();
     loop {
         let word = events.position();
@@ -66,7 +72,10 @@ pub fn streams(pool: &mut Pool, importer: &mut Importer<'_>, trace: &Trace<'_>) 
             Channel::Stderr => Destination::Stderr,
             Channel::File(blob) => match trace.blob(blob) {
                 Some(Blob::Path(path)) => Destination::File(path.to_vec()),
-                _ => continue,
+                _ => {
+                    lost += 1;
+                    continue;
+                }
             },
         };
         let stream = all.entry(destination).or_default();
@@ -74,12 +83,16 @@ pub fn streams(pool: &mut Pool, importer: &mut Importer<'_>, trace: &Trace<'_>) 
         stream.bytes.extend_from_slice(bytes);
         for piece in pieces {
             let Some(expr) = importer.expr(pool, piece.node) else {
+                lost += 1;
                 continue;
             };
             let conversion = match piece.conversion.map(|blob| trace.blob(blob)) {
                 None => None,
                 Some(Some(Blob::Conversion(text))) => Some(pool.add_conversion(text)),
-                Some(_) => continue,
+                Some(_) => {
+                    lost += 1;
+                    continue;
+                }
             };
             stream.parts.push(Part {
                 position: start + piece.position as usize,
@@ -90,7 +103,7 @@ pub fn streams(pool: &mut Pool, importer: &mut Importer<'_>, trace: &Trace<'_>) 
             });
         }
     }
-    all
+    Streams { all, lost }
 }
 
 /// That a part of what is written could differ.
@@ -173,7 +186,8 @@ fn of_both(pool: &mut Pool, a: &Part, b: &Part) -> Option<Disparity> {
     let expr = if same_text && pool.width(a.expr) == pool.width(b.expr) {
         pool.ne(a.expr, b.expr)
     } else {
-        let mut any = pool.truth(false);
+        let (x, y) = (part_length(pool, a), part_length(pool, b));
+        let mut any = pool.ne(x, y);
         for at in 0..a.length {
             let (x, y) = (part_byte(pool, a, at)?, part_byte(pool, b, at)?);
             let differs = pool.ne(x, y);
@@ -186,7 +200,9 @@ fn of_both(pool: &mut Pool, a: &Part, b: &Part) -> Option<Disparity> {
 
 /// That a part is not what the other version writes there for every input.
 fn of_one(pool: &mut Pool, part: &Part, other: &[u8]) -> Option<Expr> {
-    let mut any = pool.truth(false);
+    let length = part_length(pool, part);
+    let now = pool.constant(32, part.length as u128);
+    let mut any = pool.ne(length, now);
     for at in 0..part.length {
         let is = part_byte(pool, part, at)?;
         let constant = pool.constant(8, (*other.get(part.position + at)?).into());
@@ -208,6 +224,14 @@ fn byte(pool: &mut Pool, stream: &Stream, first: usize, at: usize) -> Option<Exp
     }
     let value = *stream.bytes.get(at)?;
     Some(pool.constant(8, value.into()))
+}
+
+/// How many bytes a part has.
+fn part_length(pool: &mut Pool, part: &Part) -> Expr {
+    match part.conversion {
+        Some(conversion) => pool.rendered_length(part.expr, conversion),
+        None => pool.constant(32, part.length as u128),
+    }
 }
 
 fn part_byte(pool: &mut Pool, part: &Part, at: usize) -> Option<Expr> {

@@ -2,10 +2,8 @@
 
 use std::cell::OnceCell;
 
-use beagle_change::{Comparison, Subject};
-use beagle_program::{
-    BlockId, CallGraph, Const, Flow, FunctionId, GlobalId, Op, Operand, Program, StmtId,
-};
+use beagle_change::Comparison;
+use beagle_program::{BlockId, CallGraph, Const, Flow, FunctionId, Op, Operand, Program, StmtId};
 use beagle_trace::event::{MODEL_SITES, Site};
 use rustc_hash::FxHashMap;
 
@@ -129,31 +127,6 @@ impl<'a> Half<'a> {
             line: place.line,
         })
     }
-
-    /// The statements that name a variable.
-    fn naming(&self, global: GlobalId) -> impl Iterator<Item = StmtId> + '_ {
-        let all = (0..self.program.stmts.len() as u32).map(StmtId);
-        all.filter(move |&stmt| {
-            let operands = self.program.operands(stmt).iter();
-            let mut operands = operands.copied();
-            operands.any(|operand| self.names(operand, global, 0))
-        })
-    }
-
-    fn names(&self, operand: Operand, global: GlobalId, depth: u32) -> bool {
-        match operand {
-            Operand::Global(id) => id == global,
-            Operand::Const(id) if depth < 8 => match self.program.constant(id) {
-                Const::Aggregate(parts)
-                | Const::Address(_, parts)
-                | Const::Expression(_, parts) => parts
-                    .iter()
-                    .any(|&part| self.names(part, global, depth + 1)),
-                _ => false,
-            },
-            _ => false,
-        }
-    }
 }
 
 /// A place in the source of a version.
@@ -186,13 +159,8 @@ impl<'a> Twin<'a> {
             comparison,
         };
         for (index, change) in comparison.changes.iter().enumerate() {
-            let (mut old, mut new) = (change.old.clone(), change.new.clone());
-            // A changed variable acts where it is used.
-            if let Subject::Global(pair) = change.subject {
-                old.extend(pair.old.into_iter().flat_map(|id| twin.old.naming(id)));
-                new.extend(pair.new.into_iter().flat_map(|id| twin.new.naming(id)));
-            }
-            for (half, stmts) in [(&mut twin.old, old), (&mut twin.new, new)] {
+            let (in_old, in_new) = comparison.statements(change, old, new);
+            for (half, stmts) in [(&mut twin.old, in_old), (&mut twin.new, in_new)] {
                 for stmt in stmts {
                     half.changes.entry(stmt).or_default().push(index);
                 }

@@ -243,3 +243,6 @@ fn is_alone(twin: &Twin<'_>, step: &Step) -> bool {
         what => !what.is_control() || !twin.is_shared(step.site),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,5 @@
-//! The directory in which the program runs. It is empty before each run.
+//! The directory in which the program runs. It is empty before each run, but for a
+//! fixture.
 
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -13,13 +14,18 @@ use crate::ExecutorError;
 #[derive(Debug)]
 pub(crate) struct Directory {
     path: PathBuf,
+    /// What is in it before each run.
+    fixture: Option<PathBuf>,
     /// Removes the directory in the end, if it was made here.
     _made: Option<TempDir>,
 }
 
 impl Directory {
     /// Uses a directory that is there, whose content will be deleted, or makes a new one.
-    pub(crate) fn new(given: Option<PathBuf>) -> Result<Self, ExecutorError> {
+    pub(crate) fn new(
+        given: Option<PathBuf>,
+        fixture: Option<PathBuf>,
+    ) -> Result<Self, ExecutorError> {
         let temporary = |source| ExecutorError::Directory {
             path: std::env::temp_dir(),
             source,
@@ -28,13 +34,21 @@ impl Directory {
             Some(path) => {
                 fs::create_dir_all(&path).map_err(failed(&path))?;
                 let path = fs::canonicalize(&path).map_err(failed(&path))?;
-                Ok(Self { path, _made: None })
+                Ok(Self {
+                    path,
+                    fixture,
+                    _made: None,
+                })
             }
             None => {
                 let made = TempDir::with_prefix("beagle-run-").map_err(temporary)?;
                 let path = made.path().canonicalize().map_err(temporary)?;
                 let _made = Some(made);
-                Ok(Self { path, _made })
+                Ok(Self {
+                    path,
+                    fixture,
+                    _made,
+                })
             }
         }
     }
@@ -48,8 +62,17 @@ impl Directory {
         fs::metadata(&self.path).ok().map(|meta| meta.ino())
     }
 
+    /// Makes everything as it was before the first run.
+    pub(crate) fn reset(&self) -> Result<(), ExecutorError> {
+        self.empty()?;
+        match &self.fixture {
+            Some(fixture) => copy(fixture, &self.path).map_err(failed(fixture)),
+            None => Ok(()),
+        }
+    }
+
     /// Deletes what the last run left. If the program removed the directory, it is made again.
-    pub(crate) fn empty(&self) -> Result<(), ExecutorError> {
+    fn empty(&self) -> Result<(), ExecutorError> {
         match fs::read_dir(&self.path).map(|mut entries| entries.next().is_none()) {
             Ok(true) => return Ok(()),
             Ok(false) => {}
@@ -65,6 +88,26 @@ impl Directory {
         }
         Ok(())
     }
+}
+
+/// Copies a tree, with links and permissions.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            fs::create_dir(&target)?;
+            copy(&source, &target)?;
+            // After its content, for it may be read-only.
+            fs::set_permissions(&target, fs::metadata(&source)?.permissions())?;
+        } else if kind.is_symlink() {
+            fs::os::unix::fs::symlink(fs::read_link(&source)?, &target)?;
+        } else if kind.is_file() {
+            fs::copy(&source, &target)?;
+        }
+    }
+    Ok(())
 }
 
 fn delete_content(path: &Path) -> io::Result<()> {

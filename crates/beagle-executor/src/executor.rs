@@ -21,6 +21,8 @@ pub struct Options {
     /// The directory in which the program runs; everything in it is deleted. If there is none, a
     /// temporary one is made.
     pub directory: Option<PathBuf>,
+    /// A tree that is copied into that directory before each run.
+    pub fixture: Option<PathBuf>,
     /// Environment variables besides `PATH`, `HOME`, `LC_ALL` and `TZ`.
     pub environment: Vec<(OsString, OsString)>,
     /// The sizes of the shared memory.
@@ -36,6 +38,7 @@ impl Default for Options {
         Self {
             argv0: None,
             directory: None,
+            fixture: None,
             environment: Vec::new(),
             sizes: Sizes::default(),
             start_time: Duration::from_secs(30),
@@ -97,7 +100,7 @@ impl Executor {
             memory: Memory::new(options.sizes)?,
             stdout: capture("beagle-stdout")?,
             stderr: capture("beagle-stderr")?,
-            directory: Directory::new(options.directory.clone())?,
+            directory: Directory::new(options.directory.clone(), options.fixture.clone())?,
             options,
             inside: None,
         };
@@ -110,7 +113,7 @@ impl Executor {
     /// After an error the executor can still be used: if need be, the next run starts the program
     /// anew.
     pub fn run(&mut self, input: &Input, limits: &Limits) -> Result<Run<'_>, ExecutorError> {
-        self.directory.empty()?;
+        self.directory.reset()?;
         let moved = self.directory.identity() != self.inside;
         let mut server = match self.server.take() {
             Some(server) if !moved => server,

@@ -322,6 +322,17 @@ impl Pool {
         })
     }
 
+    /// How many bytes a conversion of `printf` makes of a value; 32 bits.
+    pub fn rendered_length(&mut self, value: Expr, conversion: u32) -> Expr {
+        self.make(Term {
+            op: Op::RenderLen,
+            width: 32,
+            a: value.0,
+            b: conversion,
+            c: 0,
+        })
+    }
+
     /// The expression as it is written, without rewriting.
     pub(crate) fn intern(&mut self, term: Term) -> Expr {
         if let Some(&expr) = self.index.get(&term) {

@@ -151,7 +151,7 @@ fn frame(report: &str) -> Option<(String, String)> {
     })?;
     let found = frame
         .captures_iter(stack)
-        .find(|found| !is_library(&found[2]))?;
+        .find(|found| !is_library(&found[1], &found[2]))?;
     Some((found[1].to_owned(), format!("{}:{}", &found[2], &found[3])))
 }
 
@@ -181,10 +181,14 @@ const LIBRARY: &[&str] = &[
     "wcsmbs/",
 ];
 
-/// Whether a source file belongs to the compiler or the C library.
-fn is_library(file: &str) -> bool {
+/// Whether a function belongs to the compiler or the C library. A program may have directories of these
+/// names, too, so the name of the function has to fit.
+fn is_library(function: &str, file: &str) -> bool {
     let relative = file.strip_prefix("./").unwrap_or(file);
-    file.contains("compiler-rt") || LIBRARY.iter().any(|start| relative.starts_with(start))
+    let named = function.starts_with("__") || ["abort", "raise", "qsort"].contains(&function);
+    file.contains("compiler-rt")
+        || file.contains("sysdeps/")
+        || named && LIBRARY.iter().any(|start| relative.starts_with(start))
 }
 
 #[cfg(test)]
@@ -225,6 +229,21 @@ allocated by thread T0 here:
         assert_eq!(fault.kind, "signed-integer-overflow");
         assert_eq!(fault.place.as_deref(), Some("/tmp/x/a.c:3"));
         assert_eq!(fault.function.as_deref(), Some("add"));
+    }
+
+    #[test]
+    fn what_the_library_does_is_left_out_but_not_what_is_named_like_it() {
+        let report = "\
+==301==ERROR: AddressSanitizer: ABRT on unknown address 0x1
+    #0 0x7f in __pthread_kill_implementation nptl/pthread_kill.c:44:76
+    #1 0x7f in raise signal/../sysdeps/posix/raise.c:26:13
+    #2 0x7f in abort stdlib/abort.c:79:7
+    #3 0x55 in read_all ./io/read.c:7:3
+    #4 0x55 in main ./main.c:9:1
+";
+        let fault = parse(report).expect("a fault");
+        assert_eq!(fault.key(), "ABRT@read_all");
+        assert_eq!(fault.place.as_deref(), Some("./io/read.c:7"));
     }
 
     #[test]

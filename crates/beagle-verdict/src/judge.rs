@@ -217,6 +217,21 @@ impl Judge {
         })))
     }
 
+    /// Whether there are builds with sanitizers.
+    pub fn has_sanitized(&self) -> bool {
+        self.sanitized().is_some()
+    }
+
+    /// Another cheap look: whether the sanitizers object to one version and not to the other, by
+    /// one run of each.
+    pub fn faults_differ(&mut self, input: &Input) -> Result<bool, Error> {
+        let Some((old, new)) = self.sanitized() else {
+            return Ok(false);
+        };
+        let (old, new) = (self.fault(&old, input)?, self.fault(&new, input)?);
+        Ok(old.map(|fault| fault.key()) != new.map(|fault| fault.key()))
+    }
+
     /// Whether an input still shows the same difference, by as few runs as can tell.
     pub fn still_shows(&mut self, input: &Input, difference: &Difference) -> Result<bool, Error> {
         let mut seen = self.quick(input)?;

@@ -72,6 +72,7 @@ fn keep(mut isolation: Isolation) -> io::Result<()> {
     let setup: Setup = wire::receive(&control)?;
     let last_pid = if isolation.namespaces {
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        namespaces::keep_powers()?;
         // If it fails now, it fails again below.
         let _ = mounts::mount_proc();
         namespaces::limit_processes(setup.processes);

@@ -154,6 +154,15 @@ impl Room {
     }
 }
 
+impl Drop for Room {
+    fn drop(&mut self) {
+        // What programs leave may be too much for the removal that follows.
+        for directory in [self.work(), self.temporary(), self.logs()] {
+            let _ = tree::empty(&directory);
+        }
+    }
+}
+
 /// A place where files are made and deleted far faster than on a disk, if there is one with enough room
 /// and the user has not chosen another.
 fn memory() -> Option<&'static str> {

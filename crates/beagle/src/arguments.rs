@@ -8,11 +8,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use diff::{
-    DIFF_AFTER_HELP, DiffOptions, InvocationOptions, JudgingOptions, REPLAY_AFTER_HELP,
-    ReplayOptions, SearchOptions,
-};
-pub use values::{FailOn, Normalise, Strategy};
+pub use diff::{DIFF_AFTER_HELP, DiffOptions, InvocationOptions, REPLAY_AFTER_HELP, ReplayOptions};
+pub use values::FailOn;
 
 /// Finds inputs on which two versions of a C program behave differently.
 #[derive(Debug, Parser)]
@@ -72,6 +69,9 @@ Exit status:
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Find inputs on which two versions behave differently
+    #[command(after_help = DIFF_AFTER_HELP)]
+    Diff(Box<DiffOptions>),
     /// Show what changed in meaning between two versions
     #[command(after_help = CHANGES_AFTER_HELP)]
     Changes(ChangesOptions),

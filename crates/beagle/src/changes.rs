@@ -10,7 +10,7 @@ use crate::arguments::{ChangesOptions, Format};
 use crate::failure::Failure;
 use crate::output;
 use crate::timings::Timings;
-use crate::versions::{self, Version};
+use crate::versions::{self, Order, Version};
 
 /// With more changes than this only their influence together is looked at: one slice through a
 /// large program takes milliseconds, and nobody reads thousands of them.
@@ -19,7 +19,7 @@ const EACH: usize = 200;
 /// Runs the command; the result is the exit status.
 pub fn run(options: &ChangesOptions, quiet: bool) -> Result<i32, Failure> {
     let mut timings = Timings::start();
-    let (old, new) = versions::load(&options.pair, quiet, &mut timings)?;
+    let (old, new) = Order::new(&options.pair)?.load(quiet, &mut timings)?;
     let comparison = compare(&old.program, &old.sources, &new.program, &new.sources);
     timings.end("compare");
     let (each, together) = influences(&old, &new, &comparison);

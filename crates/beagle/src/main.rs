@@ -1,12 +1,11 @@
 //! The command line: parses, calls, prints. Nothing is analysed here.
 
-// One line for all that waits for `beagle diff` and `beagle replay`; it goes when they are there.
-#![allow(dead_code, unused_imports)]
-
 mod arguments;
 mod changes;
+mod diff;
 mod doctor;
 mod failure;
+mod interrupt;
 mod invocation;
 mod output;
 mod progress;
@@ -34,6 +33,9 @@ use crate::output::tell;
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
 
+/// The first argument with which `beagle` starts itself as the keeper of the sandbox.
+const KEEPER: &str = "keeper-of-the-sandbox";
+
 fn main() -> ExitCode {
     if keeper::is_called(std::env::args_os().skip(1)) {
         return keeper::main();
@@ -43,6 +45,10 @@ fn main() -> ExitCode {
     // others are parsed.
     if let Some(kind) = args.get(1).and_then(|name| Kind::from_name(name)) {
         return code(compiler::run(kind, &args[2..]));
+    }
+    // Before any thread is there, as the keeper wants it.
+    if args.get(1).is_some_and(|name| name == KEEPER) {
+        return beagle_verdict::keeper::main();
     }
     let result = match Arguments::try_parse_from(args) {
         // Rust has a status of its own for a panic, which says nothing to anybody.
@@ -71,6 +77,7 @@ fn run(arguments: &Arguments) -> Result<i32, Failure> {
     arguments.color.write_global();
     match &arguments.command {
         Command::Changes(options) => changes::run(options, arguments.quiet),
+        Command::Diff(options) => diff::run(options, arguments.quiet),
         Command::Replay(options) => replay::run(options, arguments.quiet),
         Command::Trace(options) => trace::run(options, arguments.quiet),
         Command::Doctor => doctor::run(),

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use anstyle::{AnsiColor, Style};
-use beagle_build::{BuildError, Built, Cache, Config, Progress, VersionSpec, build};
+use beagle_build::{
+    BuildError, Built, Cache, Config, Progress, VersionSpec, build, build_sanitized,
+};
 use beagle_change::SourceTree;
 use beagle_program::Program;
 
@@ -23,38 +25,74 @@ pub struct Version {
     pub sources: SourceTree,
 }
 
-/// Finds, builds and lifts both versions, side by side.
-pub fn load(
-    options: &PairOptions,
-    quiet: bool,
-    timings: &mut Timings,
-) -> Result<(Version, Version), Failure> {
-    let here = here()?;
-    let old = VersionSpec::parse(&options.old, &here)?;
-    let new = VersionSpec::parse(&options.new, &here)?;
-    let config = configuration(&options.build, &here, &[&new, &old])?;
-    let cache = cache()?;
-    let built = both(
-        || build(&old, &config, &cache, &mut |step| progress(&step, quiet)),
-        || build(&new, &config, &cache, &mut |step| progress(&step, quiet)),
-    );
-    let (old_built, new_built) = (built.0?, built.1?);
-    timings.end("build");
-    let lifted = both(|| lift(&old_built), || lift(&new_built));
-    let (old_program, new_program) = (lifted.0?, lifted.1?);
-    timings.end("lift");
-    Ok((
-        Version {
-            sources: sources(&old, &old_built),
-            built: old_built,
-            program: old_program,
-        },
-        Version {
-            sources: sources(&new, &new_built),
-            built: new_built,
-            program: new_program,
-        },
-    ))
+/// Two versions that are to be built, and all that takes.
+pub struct Order {
+    /// Where the user is.
+    pub here: PathBuf,
+    /// What to build.
+    pub old: VersionSpec,
+    /// What to build.
+    pub new: VersionSpec,
+    /// How.
+    pub config: Config,
+    /// Where.
+    pub cache: Cache,
+}
+
+impl Order {
+    /// Finds what the user means.
+    pub fn new(options: &PairOptions) -> Result<Self, Failure> {
+        let here = here()?;
+        let old = VersionSpec::parse(&options.old, &here)?;
+        let new = VersionSpec::parse(&options.new, &here)?;
+        let config = configuration(&options.build, &here, &[&new, &old])?;
+        Ok(Self {
+            cache: cache()?,
+            here,
+            old,
+            new,
+            config,
+        })
+    }
+
+    /// Builds and lifts both versions, side by side.
+    pub fn load(&self, quiet: bool, timings: &mut Timings) -> Result<(Version, Version), Failure> {
+        let built = both(
+            || self.build(&self.old, quiet),
+            || self.build(&self.new, quiet),
+        );
+        let (old_built, new_built) = (built.0?, built.1?);
+        timings.end("build");
+        let lifted = both(|| lift(&old_built), || lift(&new_built));
+        let (old_program, new_program) = (lifted.0?, lifted.1?);
+        timings.end("lift");
+        Ok((
+            Version {
+                sources: sources(&self.old, &old_built),
+                built: old_built,
+                program: old_program,
+            },
+            Version {
+                sources: sources(&self.new, &new_built),
+                built: new_built,
+                program: new_program,
+            },
+        ))
+    }
+
+    /// Builds one version.
+    pub fn build(&self, version: &VersionSpec, quiet: bool) -> Result<Built, BuildError> {
+        build(version, &self.config, &self.cache, &mut |step| {
+            progress(&step, quiet);
+        })
+    }
+
+    /// Builds both versions with sanitizers. That this is not possible is nothing to stop for.
+    pub fn sanitized(&self) -> Result<(PathBuf, PathBuf), BuildError> {
+        let build = |version| build_sanitized(version, &self.config, &self.cache, &mut |_| {});
+        let built = both(|| build(&self.old), || build(&self.new));
+        Ok((built.0?, built.1?))
+    }
 }
 
 /// Finds, builds and lifts one version.
@@ -99,14 +137,6 @@ pub fn build_only(
     quiet: bool,
 ) -> Result<Built, BuildError> {
     build(spec, config, cache, &mut |step| progress(&step, quiet))
-}
-
-/// What is configured for both versions: `beagle.toml` with the command line on top of it.
-pub fn configured(options: &PairOptions) -> Result<Config, Failure> {
-    let here = here()?;
-    let old = VersionSpec::parse(&options.old, &here)?;
-    let new = VersionSpec::parse(&options.new, &here)?;
-    configuration(&options.build, &here, &[&new, &old])
 }
 
 /// Where the user is.

@@ -38,6 +38,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
         &[
             "beagle-build",
             "beagle-change",
+            "beagle-engine",
             "beagle-executor",
             "beagle-instrument",
             "beagle-program",

@@ -5,6 +5,7 @@ use std::io;
 use std::process::{Command, ExitCode, Stdio};
 
 use nix::sched::{CloneFlags, unshare};
+use rustix::thread::CapabilitySet;
 
 use super::{INSIDE, STAGE};
 
@@ -21,7 +22,23 @@ pub(crate) fn enter() -> io::Result<()> {
     )?;
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
-    fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
+    fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
+    // Unless the user is the administrator, starting a program would lose the power.
+    let mut sets = rustix::thread::capabilities(None)?;
+    sets.inheritable = sets.permitted;
+    rustix::thread::set_capabilities(None, sets)?;
+    for power in POWERS {
+        rustix::thread::configure_capability_in_ambient_set(*power, true)?;
+    }
+    Ok(())
+}
+
+/// What is needed to mount file systems and to choose the numbers of processes.
+const POWERS: &[CapabilitySet] = &[CapabilitySet::SYS_ADMIN, CapabilitySet::CHECKPOINT_RESTORE];
+
+/// Keeps the powers from the programs that are run.
+pub(crate) fn keep_powers() -> io::Result<()> {
+    Ok(rustix::thread::clear_ambient_capability_set()?)
 }
 
 /// Starts the keeper again as the first process in the namespaces, and waits for its end.

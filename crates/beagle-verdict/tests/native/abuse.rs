@@ -21,6 +21,13 @@ fn the_sandbox_says_what_is_in_force() {
         let pair = pair_with(source, source, setting);
         let isolation = pair.judge.isolation();
         assert!(!(without && isolation.namespaces));
+        // What is not in force has a reason.
+        let complete = isolation.read_only && isolation.landlock && isolation.seccomp;
+        assert_eq!(
+            complete || without,
+            isolation.refused.is_empty(),
+            "{isolation:?}"
+        );
         if isolation.seccomp && isolation.landlock {
             assert_eq!(isolation.warning(), None);
         }

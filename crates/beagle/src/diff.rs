@@ -1,0 +1,270 @@
+//! `beagle diff`: inputs on which two versions behave differently.
+//!
+//! The search runs traced programs and finds candidates; beside it the court runs the real programs
+//! on them and says what is a difference. What it says is all that is reported.
+
+mod court;
+mod listen;
+mod present;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+
+use beagle_change::{Comparison, compare};
+use beagle_engine::{Bounds, End, Engine, Options as EngineOptions, Shape, Twin};
+use beagle_executor::{Executor, Options as ExecutorOptions};
+use beagle_report::diff::{Reason, Report};
+use beagle_trace::{Input, Limits};
+use beagle_verdict::{
+    Judge, KeeperCommand, Limits as RunLimits, Rules as Normalisation, Setting,
+    Version as NativeVersion,
+};
+
+use crate::arguments::{DiffOptions, Format};
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::invocation::Invocation;
+use crate::timings::Timings;
+use crate::versions::{Order, Version};
+use crate::{output, status, traced};
+
+use court::{Court, Judged, Message};
+use listen::Listening;
+
+/// The exploration, done.
+struct Explored {
+    end: Option<End>,
+    is_complete: bool,
+    status: beagle_engine::Status,
+    strategies: Vec<beagle_engine::Account>,
+}
+
+/// Runs the command; the result is the exit status.
+pub fn run(options: &DiffOptions, quiet: bool) -> Result<i32, Failure> {
+    let start = Instant::now();
+    let interrupt = Interrupt::listen()?;
+    let mut timings = Timings::start();
+    let order = Arc::new(Order::new(&options.pair)?);
+    let (old, new) = order.load(quiet, &mut timings)?;
+    let name = program_name(&old, &new);
+    let invocation = Invocation::new(
+        &options.invocation,
+        &order.config,
+        &order.here,
+        name.as_encoded_bytes(),
+    )?;
+    let comparison = compare(&old.program, &old.sources, &new.program, &new.sources);
+    timings.end("compare");
+    let mut report = Report::new(&old.built.label, &new.built.label, name.to_string_lossy());
+    report.golden = options.judging.golden.clone();
+    report.seeds = invocation.seeds.len() as u64;
+    if comparison.changes.is_empty() {
+        report.reason = Reason::Unchanged;
+        report.verdict = beagle_report::diff::Verdict::Equivalent;
+    } else {
+        let job = Job {
+            options,
+            order: &order,
+            versions: (&old, &new),
+            comparison: &comparison,
+            invocation: &invocation,
+            name: &name,
+            interrupt: &interrupt,
+            start,
+            quiet,
+        };
+        let (explored, judged) = job.search(&mut timings)?;
+        present::fill(&mut report, &job, explored, judged);
+    }
+    report.seconds = start.elapsed().as_secs_f64();
+    let code = status::exit_code(&report, options.fail_on, options.strict);
+    let meaning = status::meaning(code, options.fail_on);
+    let text = match options.format {
+        Format::Human => report.text(output::width(), meaning),
+        Format::Json => report.json() + "\n",
+    };
+    output::print(&text)?;
+    timings.end("report");
+    if options.timings {
+        timings.print();
+    }
+    Ok(code)
+}
+
+/// Two versions with changes, and what to do about them.
+struct Job<'a> {
+    options: &'a DiffOptions,
+    order: &'a Arc<Order>,
+    versions: (&'a Version, &'a Version),
+    comparison: &'a Comparison,
+    invocation: &'a Invocation,
+    name: &'a OsString,
+    interrupt: &'a Interrupt,
+    start: Instant,
+    quiet: bool,
+}
+
+impl Job<'_> {
+    /// Explores and judges, side by side.
+    fn search(&self, timings: &mut Timings) -> Result<(Explored, Judged), Failure> {
+        let (old, new) = self.versions;
+        let judge = self.judge()?;
+        let traced = traced::pair(old, new, self.comparison, &self.order.cache)?;
+        timings.end("instrument");
+        let twin = Twin::new(&old.program, &new.program, self.comparison);
+        let start = |program: &Path| {
+            let options = ExecutorOptions {
+                argv0: Some(self.name.clone()),
+                fixture: self.invocation.fixture.clone(),
+                ..ExecutorOptions::default()
+            };
+            Executor::start(program, options).map_err(Failure::run)
+        };
+        let (old, new) = (start(&traced.0.program)?, start(&traced.1.program)?);
+        timings.end("start");
+        let deadline = Instant::now() + self.options.search.timeout;
+        let options = EngineOptions {
+            strategies: self
+                .options
+                .search
+                .strategy
+                .iter()
+                .map(|strategy| strategy.name().to_owned())
+                .collect(),
+            shape: self.shape(),
+            limits: self.limits(),
+            deadline,
+            most_runs: self.options.search.max_runs.unwrap_or(u64::MAX),
+            most_queries: self.options.search.max_queries.unwrap_or(u64::MAX),
+        };
+        let mut engine = Engine::new(&twin, old, new, options).map_err(Failure::run)?;
+        let (cases, receiver) = mpsc::channel();
+        let (news, heard) = mpsc::channel();
+        let court = Court::new(judge, self.start, news);
+        let sanitizing = cases.clone();
+        let order = Arc::clone(self.order);
+        // Not waited for: what is found first needs no sanitizers.
+        std::thread::spawn(move || {
+            // Nobody listens any more if the search is over.
+            let _ = sanitizing.send(Message::Sanitized(order.sanitized()));
+        });
+        let result: Result<_, Failure> = std::thread::scope(|scope| {
+            let seeds = self.invocation.seeds.clone();
+            let court = scope.spawn(move || court.sit(&receiver, &seeds));
+            let mut listener = Listening::new(self, cases, heard);
+            let end = engine.explore(&self.invocation.seeds, &mut listener);
+            listener.close(self.grace(end.as_ref().ok(), deadline));
+            let judged = match court.join() {
+                Ok(judged) => judged,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            Ok((end.map_err(Failure::run)?, judged?))
+        });
+        timings.end("search");
+        let (end, judged) = result?;
+        let explored = Explored {
+            end: (!self.interrupt.is_raised()).then_some(end),
+            is_complete: engine.is_complete(),
+            status: engine.status().clone(),
+            strategies: engine.accounts().cloned().collect(),
+        };
+        Ok((explored, judged))
+    }
+
+    /// How long the court may go on when the search has ended.
+    fn grace(&self, end: Option<&End>, deadline: Instant) -> Duration {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match end {
+            Some(End::Stopped) | None => Duration::from_millis(300),
+            Some(End::Deadline) => Duration::from_secs(3),
+            Some(End::Exhausted | End::Runs | End::Queries) => left.max(Duration::from_secs(3)),
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        let limits = Limits::default();
+        Limits {
+            // A traced run is slower.
+            time: (self.options.judging.run_timeout * 2).min(Duration::from_secs(60)),
+            nodes: limits.nodes / 8,
+            events: limits.events / 4,
+            ..limits
+        }
+    }
+
+    fn shape(&self) -> Shape {
+        let rules = &self.invocation.rules;
+        let bounds = rules.sources.iter().map(|rule| Bounds {
+            source: rule.source.clone(),
+            fixed: rule.fixed.clone(),
+            most: rule.most,
+        });
+        Shape {
+            arguments: rules.arguments,
+            bounds: bounds.collect(),
+        }
+    }
+
+    fn judge(&self) -> Result<Judge, Failure> {
+        let judging = &self.options.judging;
+        let native = |version: &Version| NativeVersion {
+            label: version.built.label.clone(),
+            plain: version.built.program.clone(),
+            sanitized: None,
+        };
+        let golden = match &judging.golden {
+            Some(golden) => Some(self.golden(golden)?),
+            None => None,
+        };
+        let mut normalise = Normalisation::default();
+        for rule in &judging.normalise {
+            normalise
+                .replace(&rule.pattern, &rule.replacement)
+                .map_err(|error| Failure::usage(error.to_string(), "see --help"))?;
+        }
+        let limits = RunLimits {
+            time: judging.run_timeout,
+            memory: judging.memory,
+            ..RunLimits::default()
+        };
+        let keeper = KeeperCommand {
+            program: std::env::current_exe().map_err(Failure::run)?,
+            arguments: vec![crate::KEEPER.into()],
+        };
+        let setting = Setting {
+            fixture: self.invocation.fixture.clone(),
+            limits,
+            normalise,
+            ..Setting::new(keeper, self.name.clone())
+        };
+        let (old, new) = self.versions;
+        Judge::new(native(old), native(new), golden, setting).map_err(Failure::run)
+    }
+
+    fn golden(&self, golden: &str) -> Result<NativeVersion, Failure> {
+        let spec = beagle_build::VersionSpec::parse(golden, &self.order.here)?;
+        let built = self.order.build(&spec, self.quiet)?;
+        Ok(NativeVersion {
+            label: built.label,
+            plain: built.program,
+            sanitized: None,
+        })
+    }
+}
+
+/// What both versions are told that they are called.
+fn program_name(old: &Version, new: &Version) -> OsString {
+    let name = |version: &Version| version.built.program.file_name().map(OsString::from);
+    match (name(old), name(new)) {
+        (Some(old), Some(new)) if old == new => new,
+        _ => "program".into(),
+    }
+}
+
+/// How large an input is, to prefer small ones.
+fn size_of(input: &Input) -> usize {
+    let sources = input.sources.iter();
+    sources.map(|source| source.content().len() + 1).sum()
+}

@@ -1,0 +1,330 @@
+//! The court: runs the real programs on what the search hands over, and says what is a difference.
+//!
+//! Candidates on which the traced programs differ come first, those with a cause that has not been
+//! seen often before the others. When there is time, inputs that only touch a change are run with
+//! sanitizers, which see what no output shows.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use beagle_build::BuildError;
+use beagle_engine::Place;
+use beagle_trace::Input;
+use beagle_verdict::{Aspects, Difference, Error, Judge, Verdict, Which};
+
+use super::size_of;
+use crate::failure::Failure;
+
+/// What the court is told.
+pub enum Message {
+    /// An input to be judged.
+    Case(Box<Case>),
+    /// The builds with sanitizers are ready, or will never be.
+    Sanitized(Result<(PathBuf, PathBuf), BuildError>),
+    /// There are no more cases; what is left may take this long.
+    Close(Duration),
+}
+
+/// What the court tells.
+pub enum News {
+    /// A difference was confirmed.
+    Found,
+}
+
+/// An input to be judged.
+pub struct Case {
+    /// The input.
+    pub input: Input,
+    /// Whether the traced programs differ on it.
+    pub differs: bool,
+    /// The changes that it executes.
+    pub changes: Vec<usize>,
+    /// Where the versions part.
+    pub cause: Option<Place>,
+}
+
+/// A confirmed difference.
+pub struct Finding {
+    /// The input.
+    pub input: Input,
+    /// What differs.
+    pub difference: Difference,
+    /// The changes that it executes.
+    pub changes: Vec<usize>,
+}
+
+/// Differences with the same cause.
+pub struct Group {
+    /// Where the versions part.
+    pub cause: Option<Place>,
+    /// Some of them, the smallest first.
+    pub findings: Vec<Finding>,
+    /// How many there were.
+    pub count: u64,
+}
+
+/// A version that does not do the same each time.
+pub struct Unstable {
+    /// An input.
+    pub input: Input,
+    /// The version.
+    pub version: Which,
+    /// What differs from run to run.
+    pub aspects: Aspects,
+    /// On how many inputs.
+    pub count: u64,
+}
+
+/// What the court has found.
+#[derive(Default)]
+pub struct Judged {
+    /// Differences, worst first.
+    pub groups: Vec<Group>,
+    /// Versions that do not do the same each time.
+    pub unstable: Vec<Unstable>,
+    /// Candidates on which the real programs do the same.
+    pub unconfirmed: u64,
+    /// Inputs that touch a change, on which the versions do the same.
+    pub same: u64,
+    /// When the first difference was confirmed.
+    pub first: Option<Duration>,
+    /// What keeps the programs away from everything else.
+    pub isolation: String,
+    /// What the user should know.
+    pub notes: Vec<String>,
+    /// Cases that were not judged.
+    pub left: u64,
+}
+
+/// How many differences of one group are kept.
+const KEPT: usize = 3;
+/// After so many differences with one cause, others with it are only counted.
+const ENOUGH: u64 = 12;
+/// Inputs that wait to be run with sanitizers.
+const MOST_WAITING: usize = 2000;
+
+/// Judges what the search hands over.
+pub struct Court {
+    judge: Judge,
+    start: Instant,
+    news: Sender<News>,
+    candidates: BTreeMap<Option<Place>, VecDeque<Case>>,
+    /// How many cases of each cause were judged.
+    heard: BTreeMap<Option<Place>, u64>,
+    waiting: VecDeque<Case>,
+    groups: BTreeMap<(String, Option<Place>), Group>,
+    judged: Judged,
+    /// Whether it is known whether there are builds with sanitizers.
+    sanitized: bool,
+    /// When to come to an end, once there are no more cases.
+    closing: Option<Instant>,
+}
+
+impl Court {
+    /// For a command that was given at `start`.
+    pub fn new(judge: Judge, start: Instant, news: Sender<News>) -> Self {
+        Self {
+            judged: Judged {
+                isolation: judge.isolation().to_string(),
+                ..Judged::default()
+            },
+            judge,
+            start,
+            news,
+            candidates: BTreeMap::new(),
+            heard: BTreeMap::new(),
+            waiting: VecDeque::new(),
+            groups: BTreeMap::new(),
+            sanitized: false,
+            closing: None,
+        }
+    }
+
+    /// Judges until there is nothing more to judge.
+    pub fn sit(mut self, messages: &Receiver<Message>, seeds: &[Input]) -> Result<Judged, Failure> {
+        let _ = seeds;
+        loop {
+            while let Ok(message) = messages.try_recv() {
+                self.take(message)?;
+            }
+            if self.closing.is_some_and(|end| Instant::now() >= end) {
+                break;
+            }
+            if let Some(case) = self.next_candidate() {
+                self.hear(case)?;
+            } else if self.judge.has_sanitized()
+                && let Some(case) = self.waiting.pop_front()
+            {
+                self.look(case)?;
+            } else if self.is_done() {
+                break;
+            } else {
+                match messages.recv_timeout(Duration::from_millis(50)) {
+                    Ok(message) => self.take(message)?,
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => break,
+                }
+            }
+        }
+        self.finish()
+    }
+
+    /// Whether nothing can come any more.
+    fn is_done(&self) -> bool {
+        let waits = !self.sanitized && !self.waiting.is_empty();
+        self.closing.is_some() && !waits
+    }
+
+    fn take(&mut self, message: Message) -> Result<(), Failure> {
+        match message {
+            Message::Case(case) if case.differs => {
+                let queue = self.candidates.entry(case.cause.clone()).or_default();
+                queue.push_back(*case);
+            }
+            Message::Case(case) => {
+                self.waiting.push_back(*case);
+                if self.waiting.len() > MOST_WAITING {
+                    self.waiting.pop_front();
+                    self.judged.left += 1;
+                }
+            }
+            Message::Sanitized(built) => {
+                self.sanitized = true;
+                match built {
+                    Ok((old, new)) => self.judge.set_sanitized(old, new).map_err(Failure::run)?,
+                    Err(error) => {
+                        let note = format!("no sanitizers: {error}");
+                        self.judged.notes.push(note);
+                    }
+                }
+            }
+            Message::Close(grace) => self.closing = Some(Instant::now() + grace),
+        }
+        Ok(())
+    }
+
+    /// The candidate whose cause was heard least often.
+    fn next_candidate(&mut self) -> Option<Case> {
+        loop {
+            let heard = &self.heard;
+            let times = |cause: &Option<Place>| heard.get(cause).copied().unwrap_or(0);
+            let waiting = self
+                .candidates
+                .iter()
+                .filter(|(_, queue)| !queue.is_empty());
+            let cause = waiting.min_by_key(|(cause, _)| times(cause))?.0.clone();
+            let count = times(&cause);
+            let case = self.candidates.get_mut(&cause)?.pop_front()?;
+            if count < ENOUGH {
+                return Some(case);
+            }
+            let mut groups = self.groups.values_mut();
+            match groups.find(|group| group.cause == cause) {
+                Some(group) => group.count += 1,
+                None => self.judged.left += 1,
+            }
+        }
+    }
+
+    /// A full verdict.
+    fn hear(&mut self, case: Case) -> Result<(), Failure> {
+        *self.heard.entry(case.cause.clone()).or_insert(0) += 1;
+        let verdict = match self.judge.judge(&case.input) {
+            Ok(verdict) => verdict,
+            Err(error) => return self.trouble(&error),
+        };
+        match verdict {
+            Verdict::Different(difference) => {
+                if self.judged.first.is_none() {
+                    self.judged.first = Some(self.start.elapsed());
+                }
+                self.add(case, *difference);
+                // The search may be over.
+                let _ = self.news.send(News::Found);
+            }
+            Verdict::Same { .. } if case.differs => {
+                self.judged.unconfirmed += 1;
+                self.waiting.push_back(Case {
+                    differs: false,
+                    ..case
+                });
+            }
+            Verdict::Same { .. } => self.judged.same += 1,
+            Verdict::Unstable {
+                version, aspects, ..
+            } => self.unstable(case.input, version, aspects),
+        }
+        Ok(())
+    }
+
+    /// A look with sanitizers.
+    fn look(&mut self, case: Case) -> Result<(), Failure> {
+        match self.judge.faults_differ(&case.input) {
+            Ok(true) => self.hear(case),
+            Ok(false) => {
+                self.judged.same += 1;
+                Ok(())
+            }
+            Err(error) => self.trouble(&error),
+        }
+    }
+
+    /// One run that failed is a note; if nothing works, the command does not.
+    fn trouble(&mut self, error: &Error) -> Result<(), Failure> {
+        let note = error.to_string();
+        if !self.judged.notes.contains(&note) {
+            self.judged.notes.push(note);
+        }
+        self.judged.left += 1;
+        match self.judged.left > 100 && self.groups.is_empty() && self.judged.same == 0 {
+            true => Err(Failure::run(error)),
+            false => Ok(()),
+        }
+    }
+
+    fn unstable(&mut self, input: Input, version: Which, aspects: Aspects) {
+        let mut known = self.judged.unstable.iter_mut();
+        match known.find(|other| other.version == version && other.aspects == aspects) {
+            Some(other) => other.count += 1,
+            None => self.judged.unstable.push(Unstable {
+                input,
+                version,
+                aspects,
+                count: 1,
+            }),
+        }
+    }
+
+    fn add(&mut self, case: Case, difference: Difference) {
+        let key = (difference.signature.clone(), case.cause.clone());
+        let group = self.groups.entry(key).or_insert_with(|| Group {
+            cause: case.cause,
+            findings: Vec::new(),
+            count: 0,
+        });
+        group.count += 1;
+        group.findings.push(Finding {
+            input: case.input,
+            difference,
+            changes: case.changes,
+        });
+        group
+            .findings
+            .sort_by_key(|finding| size_of(&finding.input));
+        group.findings.truncate(KEPT);
+    }
+
+    fn finish(mut self) -> Result<Judged, Failure> {
+        let left: usize = self.candidates.values().map(VecDeque::len).sum();
+        self.judged.left += (left + self.waiting.len()) as u64;
+        let mut groups: Vec<Group> = self.groups.into_values().collect();
+        groups.sort_by_key(|group| {
+            let first = &group.findings[0];
+            (first.difference.severity(), size_of(&first.input))
+        });
+        self.judged.groups = groups;
+        Ok(self.judged)
+    }
+}

@@ -1,0 +1,63 @@
+//! Between the search and the court: hands over candidates, hears what became of them, shows the
+//! progress.
+
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::Duration;
+
+use beagle_engine::{Listener, Next, Ran, Status};
+
+use super::Job;
+use super::court::{Case, Message, News};
+
+/// Listens to the search.
+pub struct Listening<'a> {
+    job: &'a Job<'a>,
+    cases: Sender<Message>,
+    heard: Receiver<News>,
+    found: u64,
+}
+
+impl<'a> Listening<'a> {
+    /// Candidates go to `cases`; `heard` tells what became of them.
+    pub fn new(job: &'a Job<'a>, cases: Sender<Message>, heard: Receiver<News>) -> Self {
+        Self {
+            job,
+            cases,
+            heard,
+            found: 0,
+        }
+    }
+
+    /// There are no more candidates; those that wait may take this long.
+    pub fn close(self, grace: Duration) {
+        // The court is there until we close.
+        let _ = self.cases.send(Message::Close(grace));
+    }
+}
+
+impl Listener for Listening<'_> {
+    fn ran(&mut self, ran: &Ran<'_>) -> Next {
+        let touches = !ran.reached.is_empty();
+        if ran.differs || (touches && ran.fresh) {
+            let case = Case {
+                input: ran.input.clone(),
+                differs: ran.differs,
+                changes: ran.reached.clone(),
+                cause: ran.cause.clone(),
+            };
+            let _ = self.cases.send(Message::Case(Box::new(case)));
+        }
+        Next::GoOn
+    }
+
+    fn progress(&mut self, _status: &Status) -> Next {
+        while let Ok(News::Found) = self.heard.try_recv() {
+            self.found += 1;
+        }
+        let enough = self.job.options.search.first && self.found > 0;
+        if enough || self.job.interrupt.is_raised() {
+            return Next::Stop;
+        }
+        Next::GoOn
+    }
+}
