@@ -276,7 +276,7 @@ pub struct ChangeEntry {
     pub file: String,
     /// The line there, from 1.
     pub line: u32,
-    /// The function, if it is in one.
+    /// The function or global variable that it is in.
     pub function: Option<String>,
     /// `added`, `deleted` or `modified`.
     pub kind: String,

@@ -153,7 +153,7 @@ impl Report {
             let name = change
                 .function
                 .as_deref()
-                .map_or(String::new(), |name| format!("  {name}()"));
+                .map_or(String::new(), |name| format!("  {name}"));
             write_field(
                 out,
                 label,

@@ -9,5 +9,6 @@ mod changes_text;
 pub mod diff;
 mod diff_text;
 mod fit;
+pub mod replay;
 pub mod trace;
 mod trace_text;

@@ -8,11 +8,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use diff::{
-    DIFF_AFTER_HELP, DiffOptions, InvocationOptions, JudgingOptions, REPLAY_AFTER_HELP,
-    ReplayOptions, SearchOptions,
-};
-pub use values::{FailOn, Normalise, Strategy};
+pub use diff::{DIFF_AFTER_HELP, DiffOptions, InvocationOptions, REPLAY_AFTER_HELP, ReplayOptions};
+pub use values::FailOn;
 
 /// Finds inputs on which two versions of a C program behave differently.
 #[derive(Debug, Parser)]
@@ -78,6 +75,9 @@ pub enum Command {
     /// Show what changed in meaning between two versions
     #[command(after_help = CHANGES_AFTER_HELP)]
     Changes(ChangesOptions),
+    /// Run saved tests again, on any version
+    #[command(after_help = REPLAY_AFTER_HELP)]
+    Replay(ReplayOptions),
     /// Run a program once and show every decision that depends on its input
     #[command(after_help = TRACE_AFTER_HELP)]
     Trace(TraceOptions),

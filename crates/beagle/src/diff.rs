@@ -16,7 +16,8 @@ use beagle_change::{Comparison, compare};
 use beagle_engine::{Bounds, End, Engine, Options as EngineOptions, Shape, Twin};
 use beagle_executor::{Executor, Options as ExecutorOptions};
 use beagle_report::diff::{Reason, Report};
-use beagle_trace::Limits;
+use beagle_trace::{Input, Limits};
+use beagle_verdict::saved;
 use beagle_verdict::{
     Judge, KeeperCommand, Limits as RunLimits, Rules as Normalisation, Setting,
     Version as NativeVersion,
@@ -28,7 +29,6 @@ use crate::interrupt::Interrupt;
 use crate::invocation::Invocation;
 use crate::progress::{self, Phase, Progress};
 use crate::timings::Timings;
-use crate::traced::Speed;
 use crate::versions::{Order, Version};
 use crate::{output, status, traced};
 
@@ -61,6 +61,10 @@ pub fn run(options: &DiffOptions, quiet: bool) -> Result<i32, Failure> {
     timings.end("compare");
     let mut report = Report::new(&old.built.label, &new.built.label, name.to_string_lossy());
     report.golden = options.judging.golden.clone();
+    if invocation.auto {
+        let note = "nothing was said about the input: words after `--` and --stdin would tell more";
+        report.notes.push(note.to_owned());
+    }
     report.seeds = invocation.seeds.len() as u64;
     if comparison.changes.is_empty() {
         report.reason = Reason::Unchanged;
@@ -112,8 +116,10 @@ impl Job<'_> {
     /// Explores and judges, side by side.
     fn search(&self, timings: &mut Timings) -> Result<(Explored, Judged), Failure> {
         let (old, new) = self.versions;
+        let line = Progress::new(self.quiet);
+        line.update(&progress::Status::new(Phase::Preparing));
         let judge = self.judge()?;
-        let traced = traced::pair(old, new, self.comparison, Speed::Start, &self.order.cache)?;
+        let traced = traced::pair(old, new, self.comparison, &self.order.cache)?;
         timings.end("instrument");
         let twin = Twin::new(&old.program, &new.program, self.comparison);
         let start = |program: &Path| {
@@ -141,10 +147,10 @@ impl Job<'_> {
             most_runs: self.options.search.max_runs.unwrap_or(u64::MAX),
             most_queries: self.options.search.max_queries.unwrap_or(u64::MAX),
         };
+        let seeds = self.seeds()?;
         let mut engine = Engine::new(&twin, old, new, options).map_err(Failure::run)?;
         let (cases, receiver) = mpsc::channel();
         let (news, heard) = mpsc::channel();
-        let line = Progress::new(self.quiet);
         let court = Court::new(judge, self.start, news);
         let sanitizing = cases.clone();
         let order = Arc::clone(self.order);
@@ -164,7 +170,7 @@ impl Job<'_> {
             };
             let court = scope.spawn(move || court.sit(&receiver, &tidying));
             let mut listener = Listening::new(self, cases, heard, deadline, &line);
-            let end = engine.explore(&self.invocation.seeds, &mut listener);
+            let end = engine.explore(&seeds, &mut listener);
             listener.close(self.grace(end.as_ref().ok(), deadline));
             line.update(&progress::Status::new(Phase::Confirming));
             let judged = match court.join() {
@@ -183,6 +189,18 @@ impl Job<'_> {
             strategies: engine.accounts().cloned().collect(),
         };
         Ok((explored, judged))
+    }
+
+    /// The inputs to start from.
+    fn seeds(&self) -> Result<Vec<Input>, Failure> {
+        let mut seeds = self.invocation.seeds.clone();
+        for directory in &self.invocation.saved {
+            let test = saved::load(directory).map_err(|error| {
+                Failure::usage(error.to_string(), "take it out of the directory of seeds")
+            })?;
+            seeds.push(test.input);
+        }
+        Ok(seeds)
     }
 
     /// How long the court may go on when the search has ended.
@@ -231,7 +249,7 @@ impl Job<'_> {
             None => None,
         };
         let mut normalise = Normalisation::default();
-        for rule in &judging.normalise {
+        for rule in judging.normalised(&self.order.config)? {
             normalise
                 .replace(&rule.pattern, &rule.replacement)
                 .map_err(|error| Failure::usage(error.to_string(), "see --help"))?;

@@ -256,13 +256,10 @@ impl Shape {
             (varies, fixed) = (true, Vec::new());
         }
         let most = room.map(|room| length + room);
-        // Up to the last byte that stays, the length does.
-        let least = fixed.last().map_or(0, |(index, _)| index + 1);
-        if varies && (least > 0 || most.is_some()) {
+        if varies && (!fixed.is_empty() || most.is_some()) {
             self.rules.push(Rule {
                 source: key,
                 fixed,
-                least,
                 most,
             });
         }

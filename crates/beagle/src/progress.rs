@@ -14,8 +14,6 @@ const EVERY: Duration = Duration::from_millis(100);
 /// What is being done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The versions are compiled.
-    Building,
     /// They are compared, and made to follow their values.
     Preparing,
     /// Inputs are looked for.
@@ -65,7 +63,6 @@ impl Status {
 
     fn line(&self) -> String {
         let phase = match self.phase {
-            Phase::Building => "Building",
             Phase::Preparing => "Preparing",
             Phase::Searching => "Searching",
             Phase::Confirming => "Confirming",
@@ -144,11 +141,6 @@ impl Progress {
         }
     }
 
-    /// Takes the line away while something else is written to the terminal.
-    pub fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
-        self.bar.suspend(write)
-    }
-
     /// Takes the line away.
     pub fn clear(&self) {
         self.bar.finish_and_clear();
@@ -165,8 +157,8 @@ mod tests {
 
     #[test]
     fn the_line_says_what_is_known() {
-        let mut status = Status::new(Phase::Building);
-        assert_eq!(status.line(), "    Building");
+        let mut status = Status::new(Phase::Preparing);
+        assert_eq!(status.line(), "   Preparing");
         status = Status {
             phase: Phase::Searching,
             changes: 9,
@@ -215,7 +207,7 @@ mod tests {
         // Cut to the width of the terminal, so that it stays one line.
         assert_eq!(
             terminal.contents(),
-            "   Searching 1000000000000 runs, 0 querie"
+            "   Searching 1000000000000 runs, 0 queri"
         );
         progress.clear();
         assert_eq!(terminal.contents(), "");

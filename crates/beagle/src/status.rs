@@ -34,16 +34,18 @@ pub fn exit_code(report: &Report, fail_on: FailOn, strict: bool) -> i32 {
     }
 }
 
-/// What an exit status means, as the report says it.
+/// What an exit status means, as the report ends with it.
 pub fn meaning(status: i32, fail_on: FailOn) -> &'static str {
     match (status, fail_on) {
-        (DIFFERENT, FailOn::Regression) => "regressions",
-        (DIFFERENT, _) => "differences",
-        (INCONCLUSIVE, _) => "changed code was not reached, or runs were not repeatable",
-        (INTERRUPTED, _) => "interrupted",
-        (_, FailOn::Regression) => "no regression",
-        (_, FailOn::Never) => "differences are no failure",
-        _ => "no difference found",
+        (DIFFERENT, FailOn::Regression) => "Exit status 1: regressions",
+        (DIFFERENT, _) => "Exit status 1: differences",
+        (INCONCLUSIVE, _) => {
+            "Exit status 4: changed code was not reached, or runs were not repeatable"
+        }
+        (INTERRUPTED, _) => "Exit status 130: interrupted",
+        (_, FailOn::Difference) => "Exit status 0: no difference found",
+        (_, FailOn::Regression) => "Exit status 0: no regression found",
+        (_, FailOn::Never) => "Exit status 0: --fail-on never",
     }
 }
 
@@ -104,6 +106,17 @@ mod tests {
         let both = report(&[Class::Output], false);
         assert_eq!(exit_code(&both, FailOn::Difference, true), 1);
         assert_eq!(exit_code(&both, FailOn::Never, true), 4);
+    }
+
+    #[test]
+    fn what_is_said_is_the_status() {
+        for status in [FINE, DIFFERENT, INCONCLUSIVE, INTERRUPTED] {
+            let text = meaning(status, FailOn::Difference);
+            assert!(
+                text.starts_with(&format!("Exit status {status}: ")),
+                "{text}"
+            );
+        }
     }
 
     #[test]

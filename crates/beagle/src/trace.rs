@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::invocation::inside;
 use crate::output;
 use crate::timings::Timings;
-use crate::traced::{Speed, traced};
+use crate::traced::traced;
 use crate::versions;
 
 /// Runs the command; the result is the exit status.
@@ -23,7 +23,7 @@ pub fn run(options: &TraceOptions, quiet: bool) -> Result<i32, Failure> {
     let mut timings = Timings::start();
     let version = versions::load_one(&options.version, &options.build, quiet, &mut timings)?;
     let numbers = Numbers::own(&version.program);
-    let traced = traced(&version.built, &numbers, Speed::Start, &versions::cache()?)?;
+    let traced = traced(&version.built, &numbers, &versions::cache()?)?;
     timings.end("instrument");
     let mut executor = Executor::start(
         &traced.program,

@@ -14,46 +14,27 @@ const KIND: &str = "traced";
 const PROGRAM: &str = "traced";
 const KNOWN: &str = "known.json";
 
-/// What matters more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Speed {
-    /// That the first run starts soon. A program that is there already and runs faster is taken.
-    Start,
-    /// That many runs take little time.
-    Runs,
-}
-
 /// Instruments both versions of a pair, side by side, with the numbers that they share.
 pub fn pair(
     old: &Version,
     new: &Version,
     comparison: &Comparison,
-    speed: Speed,
     cache: &Cache,
 ) -> Result<(Instrumented, Instrumented), Failure> {
     let numbers = comparison.numbers(&old.program, &new.program);
     let built = (&old.built, &new.built);
     let (old, new) = both(
-        || traced(built.0, &numbers.0, speed, cache),
-        || traced(built.1, &numbers.1, speed, cache),
+        || traced(built.0, &numbers.0, cache),
+        || traced(built.1, &numbers.1, cache),
     );
     Ok((old?, new?))
 }
 
-/// Instruments a version, or finds that in the cache.
-pub fn traced(
-    built: &Built,
-    numbers: &Numbers,
-    speed: Speed,
-    cache: &Cache,
-) -> Result<Instrumented, Failure> {
+/// Instruments a version, or finds that in the cache. That the first run starts soon matters more
+/// than that each takes the least time.
+pub fn traced(built: &Built, numbers: &Numbers, cache: &Cache) -> Result<Instrumented, Failure> {
     let content = Content::of(built, numbers)?;
-    let kept = |optimise| cache.kept(KIND, &content.parts(optimise));
-    let place = match (speed, kept(Optimise::Default)) {
-        (_, Some(place)) => place,
-        (Speed::Start, None) => content.made(built, numbers, Optimise::Less, cache)?,
-        (Speed::Runs, None) => content.made(built, numbers, Optimise::Default, cache)?,
-    };
+    let place = content.made(built, numbers, cache)?;
     let known = fs_err::read(place.join(KNOWN)).map_err(Failure::run)?;
     Instrumented::from_json(&known, place.join(PROGRAM)).ok_or_else(|| {
         let place = place.display();
@@ -83,39 +64,24 @@ impl Content {
     }
 
     /// The parts of the key.
-    fn parts(&self, optimise: Optimise) -> [&[u8]; 6] {
-        let optimise: &[u8] = match optimise {
-            Optimise::None => b"none",
-            Optimise::Less => b"less",
-            Optimise::Default => b"default",
-        };
+    fn parts(&self) -> [&[u8]; 5] {
         let link = self.link.as_bytes();
-        let numbers = (&self.stmts, &self.functions, &self.changed);
         [
-            optimise,
             &self.bitcode,
-            numbers.0,
-            numbers.1,
-            numbers.2,
+            &self.stmts,
+            &self.functions,
+            &self.changed,
             link,
         ]
     }
 
     /// The program in the cache, instrumented now if it is not there.
-    fn made(
-        &self,
-        built: &Built,
-        numbers: &Numbers,
-        optimise: Optimise,
-        cache: &Cache,
-    ) -> Result<PathBuf, Failure> {
-        cache.keep(KIND, &self.parts(optimise), |dir| {
-            make(built, numbers, optimise, dir)
-        })
+    fn made(&self, built: &Built, numbers: &Numbers, cache: &Cache) -> Result<PathBuf, Failure> {
+        cache.keep(KIND, &self.parts(), |dir| make(built, numbers, dir))
     }
 }
 
-fn make(built: &Built, numbers: &Numbers, optimise: Optimise, dir: &Path) -> Result<(), Failure> {
+fn make(built: &Built, numbers: &Numbers, dir: &Path) -> Result<(), Failure> {
     let ids = Ids {
         stmts: &numbers.stmts,
         functions: &numbers.functions,
@@ -126,7 +92,7 @@ fn make(built: &Built, numbers: &Numbers, optimise: Optimise, dir: &Path) -> Res
         dir: &built.link_dir,
     };
     let options = Options {
-        optimise,
+        optimise: Optimise::Less,
         ..Options::default()
     };
     let made = instrument(&built.bitcode, &ids, &link, &dir.join(PROGRAM), &options);

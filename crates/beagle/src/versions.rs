@@ -118,12 +118,25 @@ pub fn load_one(
     })
 }
 
-/// What is configured for both versions: `beagle.toml` with the command line on top of it.
-pub fn configured(options: &PairOptions) -> Result<Config, Failure> {
+/// What one version means, how it is built and where.
+pub fn ordered(
+    version: &str,
+    options: &BuildOptions,
+) -> Result<(VersionSpec, Config, Cache), Failure> {
     let here = here()?;
-    let old = VersionSpec::parse(&options.old, &here)?;
-    let new = VersionSpec::parse(&options.new, &here)?;
-    configuration(&options.build, &here, &[&new, &old])
+    let spec = VersionSpec::parse(version, &here)?;
+    let config = configuration(options, &here, &[&spec])?;
+    Ok((spec, config, cache()?))
+}
+
+/// Builds one version.
+pub fn build_only(
+    spec: &VersionSpec,
+    config: &Config,
+    cache: &Cache,
+    quiet: bool,
+) -> Result<Built, BuildError> {
+    build(spec, config, cache, &mut |step| progress(&step, quiet))
 }
 
 /// Where the user is.

@@ -58,7 +58,7 @@ impl Report {
             changes.sort_by_key(|change| (change.propagated, change.infected, change.reached));
         }
         let named = |change: &ChangeEntry| match &change.function {
-            Some(function) => format!("{}  {function}()", place(change)),
+            Some(function) => format!("{}  {function}", place(change)),
             None => place(change),
         };
         let shown = &changes[..changes.len().min(CHANGES)];
@@ -141,7 +141,7 @@ impl Report {
         if let Some(saved) = &self.saved {
             writeln!(
                 out,
-                "Tests are in {saved}; `beagle replay {saved}` runs them again."
+                "Tests are in {saved}; `beagle replay {saved} VERSION` runs them again."
             )?;
         }
         if !self.isolation.is_empty() {

@@ -4,8 +4,8 @@ use insta::assert_snapshot;
 
 use crate::diff::{
     Aspect, Bytes, ChangeEntry, Class, DifferenceEntry, FaultEntry, FileEntry, GroupEntry,
-    InputEntry, LineEntry, LossEntry, ObservedEntry, Reason, Report, StopEntry, UnstableEntry,
-    Verdict,
+    InputEntry, LineEntry, LossEntry, ObservedEntry, Reason, Report, StopEntry, StrategyEntry,
+    UnstableEntry, Verdict,
 };
 
 fn input(args: &[&str], stdin: &str) -> InputEntry {
@@ -121,14 +121,7 @@ fn text(report: &Report) -> String {
 
 /// The text without colours.
 fn plain(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(start) = rest.find('\u{1b}') {
-        out.push_str(&rest[..start]);
-        let end = rest[start..].find('m').expect("the end of a colour");
-        rest = &rest[start + end + 1..];
-    }
-    out + rest
+    anstream::adapter::strip_str(text).to_string()
 }
 
 #[test]
@@ -412,4 +405,55 @@ fn what_machines_read_can_be_read_back() {
     assert_snapshot!(report.json());
     let back: Report = serde_json::from_str(&report.json()).expect("can be read");
     assert_eq!(back, report);
+}
+
+/// The names of all fields in a JSON value. Names of files and variables are no fields.
+fn fields(value: &serde_json::Value, names: &mut Vec<String>) {
+    match value {
+        serde_json::Value::Object(object) => {
+            for (name, value) in object {
+                names.push(name.clone());
+                if !matches!(&name[..], "env" | "files") {
+                    fields(value, names);
+                }
+            }
+        }
+        serde_json::Value::Array(values) => values.iter().for_each(|v| fields(v, names)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_field_is_in_the_manual() {
+    let manual = include_str!("../../../../docs/diff-json.md");
+    let mut report = one(Class::Output, "t", "", exits(0, "", ""), exits(1, "", ""));
+    report.unstable.push(UnstableEntry {
+        input: input(&[], ""),
+        version: "HEAD".into(),
+        aspects: vec![],
+        count: 1,
+    });
+    report.losses.push(LossEntry {
+        cause: "inline assembly".into(),
+        count: 1,
+    });
+    report.strategies.push(StrategyEntry {
+        name: "reach".into(),
+        queries: 1,
+        answered: 1,
+        runs: 1,
+        differences: 1,
+    });
+    report.changes[0].stopped_at = Some(StopEntry {
+        file: "a.c".into(),
+        line: 1,
+        why: "overwritten".into(),
+    });
+    report.differences[0].golden = Some(exits(0, "", ""));
+    let value = serde_json::to_value(&report).expect("can be written");
+    let mut names = Vec::new();
+    fields(&value, &mut names);
+    for name in names {
+        assert!(manual.contains(&format!("`{name}`")), "{name}");
+    }
 }

@@ -4,10 +4,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use beagle_build::Config;
 use clap::Args;
 
 use super::values::{self, FailOn, Normalise, Strategy};
 use super::{BuildOptions, Format, PairOptions};
+use crate::failure::Failure;
 
 /// What follows the options of `beagle diff --help`.
 pub const DIFF_AFTER_HELP: &str = "\
@@ -43,14 +45,13 @@ Exit status:
 /// What follows the options of `beagle replay --help`.
 pub const REPLAY_AFTER_HELP: &str = "\
 Examples:
-  beagle diff v1.2 HEAD --out tests   saves what it finds
-  beagle replay tests                 runs it again on the same two versions
-  beagle replay tests .               does the working tree still differ from old?
-  beagle replay tests/1 v1.2 fixed.c  one test, on two other versions
+  beagle diff v1.2 HEAD --out tests      saves what it finds
+  beagle replay tests .                  does the working tree do what old did?
+  beagle replay tests/0001-output v1.2 . do these two versions still differ?
 
 Exit status:
-  0  no difference is left
-  1  a difference is still there
+  0  no difference
+  1  a difference is there
   2  usage or configuration is wrong
   3  a version could not be built";
 
@@ -180,6 +181,21 @@ pub struct JudgingOptions {
     pub normalise: Vec<Normalise>,
 }
 
+impl JudgingOptions {
+    /// What does not count as a difference: what is given here, or else what `beagle.toml` says.
+    pub fn normalised(&self, config: &Config) -> Result<Vec<Normalise>, Failure> {
+        if !self.normalise.is_empty() {
+            return Ok(self.normalise.clone());
+        }
+        let kept = config.normalise.iter().map(|text| {
+            text.parse().map_err(|hint: String| {
+                Failure::usage(format!("beagle.toml: normalise `{text}` has no `=`"), hint)
+            })
+        });
+        kept.collect()
+    }
+}
+
 /// `beagle replay`
 #[derive(Debug, Args)]
 pub struct ReplayOptions {
@@ -187,8 +203,8 @@ pub struct ReplayOptions {
     #[arg(value_name = "DIR")]
     pub tests: PathBuf,
 
-    /// Run on this version as new, or on these two as old and new; else as saved
-    #[arg(value_name = "VERSION", num_args = 0..=2)]
+    /// The version to compare with what was saved of old, or two versions to compare
+    #[arg(value_name = "VERSION", num_args = 1..=2, required = true)]
     pub versions: Vec<String>,
 
     /// How to build them
@@ -276,6 +292,34 @@ mod tests {
         ] {
             assert!(parse(line).is_err(), "{line}");
         }
+    }
+
+    #[test]
+    fn what_does_not_count_comes_from_the_command_line_or_the_file() {
+        let config = |text: &str| Config {
+            normalise: vec![text.to_owned()],
+            ..Config::default()
+        };
+        let judging = parse("diff a b").unwrap().judging;
+        let kept = judging.normalised(&config("x=y")).unwrap();
+        assert_eq!(kept[0].to_string(), "x=y");
+        let failure = judging.normalised(&config("x")).unwrap_err();
+        assert_eq!(failure.to_string(), "beagle.toml: normalise `x` has no `=`");
+        let judging = parse("diff a b --normalise a=b").unwrap().judging;
+        assert_eq!(judging.normalised(&config("x")).unwrap()[0].pattern, "a");
+    }
+
+    #[test]
+    fn replay_takes_one_version_or_two() {
+        let parse = |line: &str| {
+            let command = ReplayOptions::augment_args(Command::new("replay"));
+            let matches = command.try_get_matches_from(shell_words::split(line).unwrap());
+            matches.map(|matches| ReplayOptions::from_arg_matches(&matches).unwrap().versions)
+        };
+        assert_eq!(parse("replay tests .").unwrap(), ["."]);
+        assert_eq!(parse("replay tests v1 v2").unwrap(), ["v1", "v2"]);
+        assert!(parse("replay tests").is_err());
+        assert!(parse("replay tests a b c").is_err());
     }
 
     #[test]

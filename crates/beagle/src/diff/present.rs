@@ -24,7 +24,7 @@ pub fn fill(report: &mut Report, job: &Job<'_>, explored: Explored, judged: Judg
     report.queries = explored.status.queries;
     report.seconds_to_first = judged.first.map(|time| time.as_secs_f64());
     report.isolation.clone_from(&judged.isolation);
-    report.notes.clone_from(&judged.notes);
+    report.notes.extend(judged.notes.iter().cloned());
     report.divergences = judged.same;
     let losses = explored.status.losses.iter();
     report.losses = losses

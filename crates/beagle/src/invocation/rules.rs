@@ -21,10 +21,8 @@ pub struct Rules {
 pub struct Rule {
     /// The source.
     pub source: SourceKey,
-    /// Bytes that stay, by index.
+    /// Bytes that stay, by index. A string that has them is at least so long.
     pub fixed: Vec<(u32, u8)>,
-    /// How many bytes there are at least.
-    pub least: u32,
     /// How many bytes there are at most.
     pub most: Option<u32>,
 }
@@ -38,8 +36,7 @@ impl Rules {
                 return false;
             };
             let (at, size) = (at as u32, input.size(at as u32));
-            size >= rule.least.into()
-                && rule.most.is_none_or(|most| size <= most.into())
+            rule.most.is_none_or(|most| size <= most.into())
                 && rule
                     .fixed
                     .iter()
@@ -63,7 +60,6 @@ mod tests {
             sources: vec![Rule {
                 source: SourceKey::Argument(1),
                 fixed: vec![(0, b'-'), (1, b'f')],
-                least: 2,
                 most: Some(4),
             }],
         };

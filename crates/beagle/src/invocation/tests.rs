@@ -89,14 +89,14 @@ fn words_stay_or_vary() {
     let sources: Vec<_> = rules
         .sources
         .iter()
-        .map(|rule| (rule.source.clone(), rule.fixed.len(), rule.least, rule.most))
+        .map(|rule| (rule.source.clone(), rule.fixed.len(), rule.most))
         .collect();
     assert_eq!(
         sources,
         [
-            (SourceKey::Argument(3), 0, 0, Some(4)),
-            (SourceKey::Argument(5), 4, 4, Some(12)),
-            (SourceKey::Argument(6), 2, 3, Some(3)),
+            (SourceKey::Argument(3), 0, Some(4)),
+            (SourceKey::Argument(5), 4, Some(12)),
+            (SourceKey::Argument(6), 2, Some(3)),
         ]
     );
     assert!(rules.allow(&invocation.seeds[0]));
