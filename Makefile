@@ -15,11 +15,10 @@ setup:
 build: setup
 	$(CARGO) build --release
 
-# Exit status 1 means that changes were found, which is what the example is for.
+# Exit status 1 means that differences were found, which is what the example is for.
 demo: build
-	target/release/beagle changes $(EXAMPLE)/base.c $(EXAMPLE)/mask-left-to-other/new.c \
-	  || test $$? -eq 1
-	target/release/beagle trace $(EXAMPLE)/base.c --check --limit 12 -- pack u3,s5 2 -7
+	target/release/beagle diff $(EXAMPLE)/base.c $(EXAMPLE)/mask-left-to-other/new.c \
+	  --timeout 10s -- pack '{u3,s5}' '{2}' '{3}' || test $$? -eq 1
 
 test: setup
 	$(CARGO) test --workspace

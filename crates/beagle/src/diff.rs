@@ -7,6 +7,7 @@ mod court;
 mod listen;
 mod present;
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::{Arc, mpsc};
@@ -16,6 +17,7 @@ use beagle_change::{Comparison, compare};
 use beagle_engine::{Bounds, End, Engine, Options as EngineOptions, Shape, Twin};
 use beagle_executor::{Executor, Options as ExecutorOptions};
 use beagle_report::diff::{Reason, Report};
+use beagle_solver::SourceKey;
 use beagle_trace::{Input, Limits};
 use beagle_verdict::saved;
 use beagle_verdict::{
@@ -231,9 +233,20 @@ impl Job<'_> {
             fixed: rule.fixed.clone(),
             most: rule.most,
         });
+        let mut bounds: Vec<Bounds> = bounds.collect();
+        if let most @ Some(_) = self.options.invocation.max_input {
+            let seeds = self.invocation.seeds.iter();
+            let sources: BTreeSet<SourceKey> = seeds.flat_map(SourceKey::of_input).collect();
+            let contents = sources.into_iter().filter(|source| !source.is_string());
+            bounds.extend(contents.map(|source| Bounds {
+                source,
+                fixed: Vec::new(),
+                most,
+            }));
+        }
         Shape {
             arguments: rules.arguments,
-            bounds: bounds.collect(),
+            bounds,
         }
     }
 

@@ -125,6 +125,10 @@ pub struct InvocationOptions {
     #[arg(long, value_name = "NAME={VALUE}")]
     pub env: Vec<OsString>,
 
+    /// Standard input and files that vary have at most so many bytes
+    #[arg(long, value_name = "BYTES")]
+    pub max_input: Option<u32>,
+
     /// Put a copy of what is in this directory where the program runs
     #[arg(long, value_name = "DIR")]
     pub fixture: Option<PathBuf>,
