@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::time::{Duration, Instant};
 
+use beagle_change::Subject;
 use beagle_executor::{Executor, ExecutorError, Outcome, Run};
 use beagle_solver::{Answer, Budget, Core, Expr, Path, Pool, Solver, Statistics, Unknown};
 use beagle_trace::event::Site;
@@ -199,8 +200,7 @@ impl<'a> Engine<'a> {
                 changes: vec![Progress::default(); twin.comparison.changes.len()],
                 ..Status::default()
             },
-            // The others look only at what promises something.
-            cut: !options.strategies.iter().any(|name| name == "cover"),
+            cut: !sees_all(twin, &options),
             options,
         })
     }
@@ -494,6 +494,14 @@ impl Own {
         }
         Self { path, prefix }
     }
+}
+
+/// Whether everything that matters can be followed, before anything was run.
+fn sees_all(twin: &Twin<'_>, options: &Options) -> bool {
+    // The other techniques look only at what promises something.
+    let covers = options.strategies.iter().any(|name| name == "cover");
+    let mut changes = twin.comparison.changes.iter();
+    covers && changes.all(|change| change.subject != Subject::Assembler)
 }
 
 /// Whether all conditions of a conflict are of one version.

@@ -1,7 +1,7 @@
 //! What is known so far: what was covered and tried, how far each change got, how far it is to
 //! those that were not reached.
 
-use beagle_program::{BlockId, Reached, StmtId, reaching};
+use beagle_program::{BlockId, Dependence, Fact, Op, Reached, StmtId, reaching};
 use beagle_trace::event::Site;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -9,6 +9,12 @@ use crate::distance::{ControlGraph, Distances};
 use crate::product::{Effect, Product};
 use crate::question::{Edge, Question};
 use crate::twin::{Place, Side, Twin};
+
+/// Programs with more statements are not sliced.
+const MOST_SLICED: usize = 100_000;
+
+/// How much farther a change is by way of what its conditions depend on.
+const DETOUR: u32 = 3;
 
 /// How far the effect of a change got.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +46,9 @@ pub struct Scene<'a> {
     pub twin: &'a Twin<'a>,
     graphs: [ControlGraph; 2],
     unreached: [Distances; 2],
+    /// To what the conditions depend on that decide whether unreached changes run.
+    deciding: [Distances; 2],
+    dependence: Option<[Dependence<'a>; 2]>,
     all: [Distances; 2],
     /// The blocks from which control can get to a change.
     before: [Reached; 2],
@@ -63,6 +72,8 @@ impl<'a> Scene<'a> {
             twin,
             graphs,
             unreached: Default::default(),
+            deciding: Default::default(),
+            dependence: None,
             all: Default::default(),
             before,
             covered: FxHashMap::default(),
@@ -70,8 +81,40 @@ impl<'a> Scene<'a> {
             progress: vec![Progress::default(); changes],
         };
         scene.all = scene.distances(&|_| true);
-        scene.unreached = scene.distances(&|_| true);
+        scene.look_for_unreached();
         scene
+    }
+
+    /// Measures how far it is to the changes that were not reached.
+    fn look_for_unreached(&mut self) {
+        let reached: Vec<bool> = self.progress.iter().map(|change| change.reached).collect();
+        let wanted = |change: usize| !reached[change];
+        self.unreached = self.distances(&wanted);
+        // With more, slices take longer than they save.
+        let size = Side::BOTH.map(|side| self.twin.half(side).program.stmts.len());
+        if reached.iter().all(|&reached| reached) || size.iter().any(|&size| size > MOST_SLICED) {
+            self.deciding = Default::default();
+            return;
+        }
+        let twin = self.twin;
+        let dependence = self
+            .dependence
+            .get_or_insert_with(|| Side::BOTH.map(|side| Dependence::of(twin.half(side).program)));
+        self.deciding = Side::BOTH.map(|side| {
+            let half = twin.half(side);
+            let changed = half.changed();
+            let changed = changed.filter(|(_, changes)| changes.iter().any(|&c| wanted(c)));
+            let facts = changed.map(|(stmt, _)| Fact::Block(half.block(stmt)));
+            let facts: Vec<Fact> = facts.collect();
+            let slice = dependence[side as usize].backward(&facts);
+            // What is assigned there decides; that it is computed does not.
+            let assigned = slice
+                .stmts()
+                .filter(|&stmt| matches!(half.program.stmt(stmt).op, Op::Store { .. }));
+            let blocks: FxHashSet<BlockId> = assigned.map(|stmt| half.block(stmt)).collect();
+            let blocks: Vec<BlockId> = blocks.into_iter().collect();
+            Distances::to(half, &self.graphs[side as usize], &blocks)
+        });
     }
 
     fn distances(&self, wanted: &dyn Fn(usize) -> bool) -> [Distances; 2] {
@@ -109,8 +152,7 @@ impl<'a> Scene<'a> {
             }
         }
         if changed {
-            let done: Vec<bool> = self.progress.iter().map(|p| p.reached).collect();
-            self.unreached = self.distances(&|change| !done[change]);
+            self.look_for_unreached();
         }
     }
 
@@ -138,9 +180,15 @@ impl<'a> Scene<'a> {
         self.covered.get(&(side, edge)).copied().unwrap_or(0)
     }
 
-    /// How far it is from what a question asks for to the nearest change that was not reached.
+    /// How far it is from what a question asks for to the nearest change that was not reached; a
+    /// little farther to what only decides whether one is.
     pub fn to_unreached(&self, question: &Question, context: Site) -> Option<u32> {
-        self.to(&self.unreached, question, context)
+        let there = self.to(&self.unreached, question, context);
+        let deciding = self.to(&self.deciding, question, context);
+        there
+            .into_iter()
+            .chain(deciding.map(|distance| distance + DETOUR))
+            .min()
     }
 
     /// How far it is to the nearest change.

@@ -68,9 +68,10 @@ pub fn run(options: &DiffOptions, quiet: bool) -> Result<i32, Failure> {
         report.notes.push(note.to_owned());
     }
     report.seeds = invocation.seeds.len() as u64;
+    report.missing = present::unseen(&old, &new);
     if comparison.changes.is_empty() {
         report.reason = Reason::Unchanged;
-        report.verdict = beagle_report::diff::Verdict::Equivalent;
+        report.verdict = present::verdict(&report);
     } else {
         let job = Job {
             options,

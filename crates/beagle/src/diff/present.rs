@@ -16,6 +16,7 @@ use beagle_verdict::{
 
 use super::court::{Judged, Shown};
 use super::{Explored, Job};
+use crate::versions::Version;
 
 /// Fills in what was found.
 pub fn fill(report: &mut Report, job: &Job<'_>, explored: Explored, judged: Judged) {
@@ -64,12 +65,30 @@ pub fn fill(report: &mut Report, job: &Job<'_>, explored: Explored, judged: Judg
         .out
         .as_ref()
         .map(|out| out.display().to_string());
-    report.missing = missing(&explored, &judged);
-    report.verdict = match (report.differences.is_empty(), report.missing.is_empty()) {
+    report.missing.extend(missing(&explored, &judged));
+    report.verdict = verdict(report);
+}
+
+/// What comes out, once all else is known.
+pub fn verdict(report: &Report) -> Verdict {
+    match (report.differences.is_empty(), report.missing.is_empty()) {
         (false, _) => Verdict::Different,
         (true, true) => Verdict::Equivalent,
         (true, false) => Verdict::NoneFound,
-    };
+    }
+}
+
+/// Parts of the programs that could not be looked at.
+pub fn unseen(old: &Version, new: &Version) -> Vec<String> {
+    let parts = |version: &Version| version.built.missing.clone();
+    let mut all: Vec<String> = Vec::new();
+    for part in parts(old).iter().chain(&parts(new)) {
+        let text = format!("code that could not be looked at: {part}");
+        if !all.contains(&text) {
+            all.push(text);
+        }
+    }
+    all
 }
 
 fn reason(job: &Job<'_>, explored: &Explored) -> Reason {
