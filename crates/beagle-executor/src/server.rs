@@ -19,6 +19,7 @@ use rustix::process::{Pid, Signal};
 
 use crate::Outcome;
 use crate::error::{ExecutorError, doing};
+use crate::restrict::restricted;
 
 const READY: &[u8; 8] = b"BGREADY\0";
 const RUN: u32 = 1;
@@ -93,9 +94,11 @@ impl Server {
                 doing: "pass files to the traced program",
                 source: io::Error::other(error),
             })?;
-        let process = command
-            .spawn()
-            .map_err(|source| ExecutorError::NotStarted { program, source })?;
+        let process = match restricted(setup.directory, || command.spawn()) {
+            Ok(process) => process,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        let process = process.map_err(|source| ExecutorError::NotStarted { program, source })?;
         // The command holds our copy of the server's end of the socket: as long as that is open,
         // the end of the server would not be seen.
         drop(command);

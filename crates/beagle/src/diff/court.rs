@@ -37,6 +37,7 @@ pub enum News {
 }
 
 /// An input to be judged.
+#[derive(Clone)]
 pub struct Case {
     /// The input.
     pub input: Input,
@@ -115,6 +116,8 @@ pub struct Court {
     /// How many cases of each cause were judged.
     heard: BTreeMap<Option<Place>, u64>,
     waiting: VecDeque<Case>,
+    /// Differences that were judged before there were sanitizers, which may have more to say.
+    early: VecDeque<Case>,
     groups: Groups,
     /// The changes that the differences of each group execute.
     changes: BTreeMap<usize, BTreeSet<usize>>,
@@ -143,6 +146,7 @@ impl Court {
             candidates: BTreeMap::new(),
             heard: BTreeMap::new(),
             waiting: VecDeque::new(),
+            early: VecDeque::new(),
             groups: Groups::default(),
             changes: BTreeMap::new(),
             of_cause: BTreeMap::new(),
@@ -168,6 +172,10 @@ impl Court {
             if let Some(case) = self.next_candidate() {
                 self.hear(case)?;
             } else if self.judge.has_sanitized()
+                && let Some(case) = self.early.pop_front()
+            {
+                self.look_again(case)?;
+            } else if self.judge.has_sanitized()
                 && let Some(case) = self.waiting.pop_front()
             {
                 self.look(case)?;
@@ -186,7 +194,7 @@ impl Court {
 
     /// Whether nothing can come any more.
     fn is_done(&self) -> bool {
-        let waits = !self.sanitized && !self.waiting.is_empty();
+        let waits = !self.sanitized && !(self.waiting.is_empty() && self.early.is_empty());
         self.closing.is_some() && !waits
     }
 
@@ -249,6 +257,9 @@ impl Court {
                 if self.judged.first.is_none() {
                     self.judged.first = Some(self.start.elapsed());
                 }
+                if !self.sanitized {
+                    self.early.push_back(case.clone());
+                }
                 let cause = case.cause.as_ref();
                 let (number, _) = self.groups.add(Finding {
                     input: case.input,
@@ -283,6 +294,16 @@ impl Court {
                 self.judged.same += 1;
                 Ok(())
             }
+            Err(error) => self.trouble(&error),
+        }
+    }
+
+    /// A look with sanitizers at what is known to differ: inputs that do the same without them need not
+    /// do so with them.
+    fn look_again(&mut self, case: Case) -> Result<(), Failure> {
+        match self.judge.faults_differ(&case.input) {
+            Ok(true) => self.hear(case),
+            Ok(false) => Ok(()),
             Err(error) => self.trouble(&error),
         }
     }
@@ -322,9 +343,15 @@ impl Court {
             self.tidy(number, tidying, end);
         }
         let ranked = self.groups.ranked();
-        let mut shown = Vec::new();
+        let mut shown: Vec<Shown> = Vec::new();
         for (number, group) in ranked {
             let mut group = group.clone();
+            // What was first judged without sanitizers can turn out to be the same as another.
+            if let Some(same) = shown.iter_mut().find(|other| is_same(&other.group, &group)) {
+                same.changes
+                    .extend(self.changes.remove(&number).unwrap_or_default());
+                continue;
+            }
             // Those that were not judged belong to the first group of their cause.
             for (cause, numbers) in &self.of_cause {
                 if numbers.first() == Some(&number) {
@@ -376,6 +403,11 @@ impl Court {
             self.groups.replace(number, small, *difference);
         }
     }
+}
+
+fn is_same(one: &Group, other: &Group) -> bool {
+    let (one, other) = (&one.representative, &other.representative);
+    one.difference.signature == other.difference.signature && one.cause == other.cause
 }
 
 fn save(out: &Path, finding: &Finding, tidying: &Tidying<'_>) -> Result<PathBuf, Failure> {

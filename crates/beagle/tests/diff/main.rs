@@ -1,0 +1,14 @@
+//! `beagle diff` as a whole: two versions in, a report and an exit status out.
+//!
+//! Most tests read the JSON (`docs/diff-json.md`). Numbers of runs are bounded, not times: a bound says how
+//! many runs were seen when it was written, and leaves some room.
+
+// A test that cannot go on should panic.
+#![allow(clippy::unwrap_used)]
+
+mod abuse;
+mod command;
+mod papers;
+mod passwords;
+mod refactorings;
+mod support;
