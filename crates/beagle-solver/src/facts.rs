@@ -110,6 +110,11 @@ impl Facts {
         }
     }
 
+    /// What holds of those of the values that are between these.
+    pub(crate) fn within(self, min: u64, max: u64, width: u16) -> Self {
+        self.and(Self::range(min, max, width))
+    }
+
     /// The value, if only one is possible.
     pub(crate) fn value(self) -> Option<u64> {
         (self.min == self.max).then_some(self.min)

@@ -10,6 +10,7 @@ use crate::facts::{self, Facts};
 use crate::pool::{Expr, Pool, Term};
 use crate::support::{NONE, Support, Supports};
 use crate::variable::Variable;
+use crate::words::Words;
 
 /// An expression after simplification.
 #[derive(Clone, Copy, Debug)]
@@ -33,16 +34,81 @@ pub(crate) struct Known {
     bytes: FxHashMap<Variable, (ByteSet, Support)>,
     /// Bits and bounds that follow for expressions.
     facts: FxHashMap<Expr, Facts>,
+    words: Words,
+}
+
+/// A part of a condition as it is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sharp {
+    /// What it says, given the earlier ones.
+    pub expr: Expr,
+    /// The earlier conditions that it stands for, too.
+    pub reasons: Support,
 }
 
 impl Known {
     /// Whether a part of a condition follows from what is known by now.
-    pub(crate) fn follows(&mut self, pool: &Pool, atom: Expr) -> bool {
+    pub(crate) fn follows(&mut self, pool: &mut Pool, atom: Expr) -> bool {
         if let Some((variable, set)) = bytes::truth(pool, atom) {
             let known = self.bytes.get(&variable);
             return known.is_some_and(|(known, _)| known.and(set.complement()).is_empty());
         }
-        self.facts_of(pool, atom).value() == Some(1)
+        self.facts_of(pool, atom).value() == Some(1) || self.words.follows(pool, atom)
+    }
+
+    /// What to keep of a part of a condition, whose numbers will be `number` and the next; `replaced` is
+    /// called with the earlier parts that it makes superfluous.
+    pub(crate) fn sharpen(
+        &mut self,
+        pool: &mut Pool,
+        atom: Expr,
+        reasons: Support,
+        time: u32,
+        number: u32,
+        mut replaced: impl FnMut(u32),
+    ) -> Vec<Sharp> {
+        let plain = vec![Sharp {
+            expr: atom,
+            reasons: NONE,
+        }];
+        let Some(narrowed) = self.words.narrow(pool, atom) else {
+            return plain;
+        };
+        if narrowed.now.is_empty() {
+            return plain;
+        }
+        let own = self.reasons.one(time - 1);
+        let new = self.reasons.union(reasons, own);
+        let all = self.reasons.union(narrowed.before, new);
+        let word = narrowed.word;
+        if let Some((low, high)) = narrowed.now.bounds() {
+            let known = self.facts_of(pool, word);
+            self.facts
+                .insert(word, known.within(low, high, pool.width(word)));
+        }
+        self.words.learn(word, narrowed.now, all);
+        let Some(ends) = narrowed.instead else {
+            self.words
+                .replace(word, number, narrowed.own)
+                .into_iter()
+                .for_each(replaced);
+            return plain;
+        };
+        let mut kept = Vec::new();
+        for (expr, says) in ends {
+            let mut members = parts(pool, expr);
+            // An equation of a word is one of each of its bytes: none of them replaces anything alone.
+            match members.len() {
+                1 => {
+                    let at = number + kept.len() as u32;
+                    let gone = self.words.replace(word, at, says);
+                    gone.into_iter().for_each(&mut replaced);
+                }
+                _ => self.words.forget(word).into_iter().for_each(&mut replaced),
+            }
+            kept.extend(members.drain(..).map(|expr| Sharp { expr, reasons: all }));
+        }
+        kept
     }
 
     /// Bits and bounds of an expression, for what is known of its bytes. What was found for fewer

@@ -3,6 +3,8 @@
 //! Most conditions of a path are about one byte or one size. They become sets, and most questions
 //! are decided by these sets alone.
 
+use std::borrow::Borrow;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::bytes::{self, ByteSet};
@@ -72,6 +74,9 @@ pub(crate) struct Limits {
     bytes: FxHashMap<Variable, ByteSet>,
     /// The other conditions, by index.
     rest: Vec<usize>,
+    /// Those of them that compare an expression with a constant, by that expression, with the values
+    /// for which they hold.
+    words: FxHashMap<Expr, Vec<(usize, Domain)>>,
 }
 
 impl Limits {
@@ -89,7 +94,13 @@ impl Limits {
                     let single = limits.single.entry(*variable).or_default();
                     single.push((at, domain.clone()));
                 }
-                None => limits.rest.push(at),
+                None => {
+                    limits.rest.push(at);
+                    if let Some((word, set)) = Ranges::of_word(pool, condition) {
+                        let single = limits.words.entry(word).or_default();
+                        single.push((at, Domain::Wide(set)));
+                    }
+                }
             }
         }
         limits
@@ -112,9 +123,7 @@ impl Limits {
         for (&variable, single) in &mut self.single {
             // Restrictions last: a conflict without them is final.
             single.sort_by_key(|&(at, _)| (origins[at] == Origin::Restriction, at));
-            let mut sets = single.iter().map(|(_, set)| set);
-            let first = sets.next()?.clone();
-            let all = sets.fold(first, |all, set| all.and(set));
+            let all = meet(single)?;
             if all.is_empty() {
                 return Some(Found::Conflict(conflict(single)));
             }
@@ -124,7 +133,10 @@ impl Limits {
             self.domains.insert(variable, all);
         }
         if !self.rest.is_empty() {
-            return None;
+            return self.words.values().find_map(|single| {
+                let excluded = meet(single).is_some_and(|left| left.is_empty());
+                excluded.then(|| Found::Conflict(conflict(single)))
+            });
         }
         let mut model = Vec::new();
         self.complete(&mut model, hint)?;
@@ -227,13 +239,15 @@ impl Limits {
     }
 }
 
+/// The values that all conditions over one variable leave.
+fn meet<T: Borrow<(usize, Domain)>>(sets: &[T]) -> Option<Domain> {
+    let mut sets = sets.iter().map(|set| &set.borrow().1);
+    let first = sets.next()?.clone();
+    Some(sets.fold(first, |all, set| all.and(set)))
+}
+
 /// Conditions over one variable that exclude each other, none of them without need.
 fn conflict(single: &[(usize, Domain)]) -> Vec<usize> {
-    let meet = |sets: &[&(usize, Domain)]| {
-        let (first, others) = sets.split_first()?;
-        let first = first.1.clone();
-        Some(others.iter().fold(first, |all, (_, set)| all.and(set)))
-    };
     let excluded = |sets: &[&(usize, Domain)]| meet(sets).is_some_and(|left| left.is_empty());
     // The first that leaves nothing together with those before it is needed; of those before it,
     // the first that leaves nothing together with the needed ones; and so on.

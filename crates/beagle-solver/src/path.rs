@@ -3,6 +3,7 @@
 use beagle_trace::Input;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::known::parts;
 use crate::lazy::Lazy;
 use crate::model::Hint;
 use crate::pin::Pins;
@@ -130,7 +131,8 @@ impl Path {
             let pinned = self.pins.pin(pool, (&self.hint, &mut self.values), expr);
             let (expr, equalities) = pinned.unwrap_or((expr, Vec::new()));
             let expr = view.simplify(pool, expr, prefix);
-            all.push((expr, Origin::Asked(index as u32)));
+            let parts = parts(pool, expr).into_iter();
+            all.extend(parts.map(|part| (part, Origin::Asked(index as u32))));
             for equality in equalities {
                 let equality = view.simplify(pool, equality, prefix);
                 all.push((equality, Origin::Restriction));

@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::conflicts::Conflicts;
 use crate::interval;
+use crate::known::parts;
 use crate::layer::{Found, Question, Why};
 use crate::lazy::Lazy;
 use crate::limits::{Domain, Limits};
@@ -187,9 +188,11 @@ impl Solver {
                 return Answer::Satisfiable(model);
             }
         }
-        let conditions = simple.iter().enumerate();
-        let conditions = conditions.map(|(index, &expr)| (expr, Origin::Asked(index as u32)));
-        let conditions: Vec<(Expr, Origin)> = conditions.collect();
+        let mut conditions: Vec<(Expr, Origin)> = Vec::new();
+        for (index, &expr) in simple.iter().enumerate() {
+            let parts = parts(pool, expr).into_iter();
+            conditions.extend(parts.map(|part| (part, Origin::Asked(index as u32))));
+        }
         for scope in [Scope::Restricted, Scope::Whole, Scope::Unbounded] {
             let view = path.view(false);
             let slice = structure::slice(pool, path, view, prefix, &conditions, scope);
@@ -514,6 +517,8 @@ fn core_of(
             Origin::Atom(number) => {
                 let index = path.view(false).atom_condition(number);
                 core.path.push(index as usize);
+                let earlier = path.view(false).atom_reasons(number);
+                core.path.extend(earlier.iter().map(|&n| n as usize));
                 let condition = path.conditions()[index as usize];
                 let reasons = path.reasons(pool, condition, index);
                 core.path.extend(reasons.iter().map(|&n| n as usize));
