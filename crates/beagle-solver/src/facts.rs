@@ -48,7 +48,8 @@ impl Facts {
         }
     }
 
-    fn exactly(value: u64) -> Self {
+    /// Only this value.
+    pub(crate) fn exactly(value: u64) -> Self {
         Self {
             zeros: !value,
             ones: value,

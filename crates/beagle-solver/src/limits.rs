@@ -77,6 +77,8 @@ pub(crate) struct Limits {
     /// Those of them that compare an expression with a constant, by that expression, with the values
     /// for which they hold.
     words: FxHashMap<Expr, Vec<(usize, Domain)>>,
+    /// The least and greatest value that these leave.
+    bounds: FxHashMap<Expr, (u64, u64)>,
 }
 
 impl Limits {
@@ -133,10 +135,16 @@ impl Limits {
             self.domains.insert(variable, all);
         }
         if !self.rest.is_empty() {
-            return self.words.values().find_map(|single| {
-                let excluded = meet(single).is_some_and(|left| left.is_empty());
-                excluded.then(|| Found::Conflict(conflict(single)))
-            });
+            for (&word, single) in &self.words {
+                match meet(single)? {
+                    left if left.is_empty() => return Some(Found::Conflict(conflict(single))),
+                    Domain::Wide(left) => {
+                        self.bounds.extend(left.bounds().map(|ends| (word, ends)))
+                    }
+                    Domain::Byte(_) => {}
+                }
+            }
+            return None;
         }
         let mut model = Vec::new();
         self.complete(&mut model, hint)?;
@@ -146,6 +154,17 @@ impl Limits {
     /// What bytes can be.
     pub(crate) fn bytes(&self) -> &FxHashMap<Variable, ByteSet> {
         &self.bytes
+    }
+
+    /// The least and greatest value that conditions leave of an expression that they compare.
+    pub(crate) fn bounds(&self, word: Expr) -> Option<(u64, u64)> {
+        self.bounds.get(&word).copied()
+    }
+
+    /// The conditions that compare an expression, by index.
+    pub(crate) fn on_word(&self, word: Expr) -> impl Iterator<Item = usize> {
+        let single = self.words.get(&word).into_iter().flatten();
+        single.map(|&(at, _)| at)
     }
 
     /// The conditions that are not about single bytes, by index: those over several variables, and

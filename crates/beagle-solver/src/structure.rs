@@ -215,11 +215,18 @@ impl Builder<'_> {
 
     fn files(&mut self, whole: bool) {
         let bytes = self.bytes(|key| !key.is_string());
+        // The bytes come by source.
+        let mut last = None;
         for &(source, index, byte) in &bytes {
             let zero = self.zero(byte);
+            let sized = match last {
+                Some((of, sized)) if of == source => sized,
+                _ => self.has(VariableKind::Size(source)),
+            };
+            last = Some((source, sized));
             if !self.path.hint().has(source) {
                 self.conditions.push((zero, Origin::Structure));
-            } else if self.has(VariableKind::Size(source)) {
+            } else if sized {
                 let size = self.pool.variable(VariableKind::Size(source));
                 let index = self.pool.constant(64, index.into());
                 let inside = self.pool.op(Op::Ult, 1, &[index, size]);
