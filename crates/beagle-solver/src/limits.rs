@@ -195,13 +195,7 @@ impl Limits {
 
     /// The variables of the conditions over several.
     fn open(&self, pool: &Pool, conditions: &[Expr]) -> Vec<Variable> {
-        let mut open = FxHashSet::default();
-        for &at in &self.rest {
-            open.extend(pool.variables_of(conditions[at]));
-        }
-        let mut open: Vec<Variable> = open.into_iter().collect();
-        open.sort_unstable();
-        open
+        pool.variables_of_all(self.rest.iter().map(|&at| conditions[at]))
     }
 
     /// The conditions over one variable, by index.

@@ -392,7 +392,7 @@ impl Solver {
             .solve_within(pool, &part, limits.bytes(), patience);
         match found {
             Found::Model(mut model) => {
-                let mentioned = rest.iter().flat_map(|&e| pool.variables_of(e));
+                let mentioned = pool.variables_of_all(rest.iter().copied());
                 keep_all(&mut model, mentioned, question.hint);
                 match limits.complete(&mut model, question.hint) {
                     Some(()) => Found::Model(model),
@@ -438,7 +438,7 @@ impl Solver {
         match found {
             Found::Model(mut model) => {
                 let value = question.hint;
-                let mentioned = conditions.iter().flat_map(|&e| pool.variables_of(e));
+                let mentioned = pool.variables_of_all(conditions.iter().copied());
                 keep_all(&mut model, mentioned, value);
                 match limits.complete(&mut model, value) {
                     Some(()) => Found::Model(model),
@@ -458,10 +458,7 @@ const LONG_SEARCH_TIME: Duration = Duration::from_millis(50);
 
 /// Adds the conditions on single variables of those in a core.
 fn with_limits(pool: &Pool, limits: &Limits, conditions: &[Expr], core: &mut Vec<usize>) {
-    let variables = core
-        .iter()
-        .flat_map(|&at| pool.variables_of(conditions[at]));
-    let variables: FxHashSet<Variable> = variables.collect();
+    let variables = pool.variables_of_all(core.iter().map(|&at| conditions[at]));
     core.extend(variables.into_iter().flat_map(|name| limits.of(name)));
     core.sort_unstable();
     core.dedup();
@@ -470,7 +467,7 @@ fn with_limits(pool: &Pool, limits: &Limits, conditions: &[Expr], core: &mut Vec
 /// Adds variables that a layer left as they are, so that nobody else changes them.
 fn keep_all(
     model: &mut Vec<(Variable, u128)>,
-    variables: impl Iterator<Item = Variable>,
+    variables: Vec<Variable>,
     hint: &dyn Fn(Variable) -> u128,
 ) {
     let mut known: FxHashSet<Variable> = model.iter().map(|&(variable, _)| variable).collect();

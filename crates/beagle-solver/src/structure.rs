@@ -64,11 +64,9 @@ pub(crate) fn slice(
     scope: Scope,
 ) -> Slice {
     let mut seeds: Vec<Variable> = Vec::new();
-    for &(expr, _) in asked {
-        for variable in pool.variables_of(expr) {
-            seeds.push(variable);
-            seeds.extend(chain(pool, path.hint(), variable));
-        }
+    for variable in pool.variables_of_all(asked.iter().map(|&(expr, _)| expr)) {
+        seeds.push(variable);
+        seeds.extend(chain(pool, path.hint(), variable));
     }
     let (mut variables, mut atoms) = view.slice(prefix, &seeds);
     let whole = scope != Scope::Restricted;

@@ -2,7 +2,7 @@
 
 use crate::known::{Known, Sharp, parts};
 use crate::model::Hint;
-use crate::partition::Partition;
+use crate::partition::{Joined, Partition};
 use crate::pool::{Expr, Pool};
 use crate::support::{NONE, Support};
 use crate::variable::{Variable, VariableKind};
@@ -15,6 +15,7 @@ pub(crate) struct View {
     /// The parts of the simplified conditions.
     atoms: Vec<Atom>,
     partition: Partition,
+    joined: Joined,
     known: Known,
 }
 
@@ -94,7 +95,7 @@ impl View {
             replaced: NEVER,
             reasons,
         });
-        let variables = pool.variables_of(expr);
+        let variables = self.joined.join(pool, expr);
         self.partition.join(time, &variables, Some(number));
         for &variable in &variables {
             let chain = chain(pool, hint, variable);

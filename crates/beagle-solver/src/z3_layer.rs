@@ -207,12 +207,7 @@ impl Z3Layer {
         if let Err(why) = added {
             return Found::Nothing(why);
         }
-        let mut variables: Vec<Variable> = conditions
-            .iter()
-            .flat_map(|&condition| pool.variables_of(condition))
-            .collect();
-        variables.sort_unstable();
-        variables.dedup();
+        let variables = pool.variables_of_all(conditions.iter().copied());
         match self.mode {
             #[cfg(test)]
             Mode::Fresh => self.fresh(pool, question, &variables),
