@@ -31,10 +31,30 @@ pub(crate) struct Known {
     memo: FxHashMap<Expr, Simple>,
     reasons: Supports<u32>,
     /// What bytes can be, and for which conditions.
-    bytes: FxHashMap<Variable, (ByteSet, Support)>,
+    bytes: FxHashMap<Variable, (ByteSet, Support, u32)>,
     /// Bits and bounds that follow for expressions.
-    facts: FxHashMap<Expr, Facts>,
+    facts: FxHashMap<Expr, Told>,
     words: Words,
+}
+
+/// Bits and bounds of an expression, from some time on.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    facts: Facts,
+    /// The time of the latest condition that was used, and all of them.
+    time: u32,
+    reasons: Support,
+}
+
+impl Told {
+    /// What holds without any conditions.
+    fn always(facts: Facts) -> Self {
+        Self {
+            facts,
+            time: 0,
+            reasons: NONE,
+        }
+    }
 }
 
 /// A part of a condition as it is kept.
@@ -51,9 +71,9 @@ impl Known {
     pub(crate) fn follows(&mut self, pool: &mut Pool, atom: Expr) -> bool {
         if let Some((variable, set)) = bytes::truth(pool, atom) {
             let known = self.bytes.get(&variable);
-            return known.is_some_and(|(known, _)| known.and(set.complement()).is_empty());
+            return known.is_some_and(|(known, ..)| known.and(set.complement()).is_empty());
         }
-        self.facts_of(pool, atom).value() == Some(1) || self.words.follows(pool, atom)
+        self.facts_of(pool, atom).facts.value() == Some(1) || self.words.follows(pool, atom)
     }
 
     /// What to keep of a part of a condition, whose numbers will be `number` and the next; `replaced` is
@@ -83,8 +103,12 @@ impl Known {
         let word = narrowed.word;
         if let Some((low, high)) = narrowed.now.bounds() {
             let known = self.facts_of(pool, word);
-            self.facts
-                .insert(word, known.within(low, high, pool.width(word)));
+            let told = Told {
+                facts: known.facts.within(low, high, pool.width(word)),
+                time,
+                reasons: self.reasons.union(known.reasons, all),
+            };
+            self.facts.insert(word, told);
         }
         self.words.learn(word, narrowed.now, all);
         let Some(ends) = narrowed.instead else {
@@ -113,7 +137,7 @@ impl Known {
 
     /// Bits and bounds of an expression, for what is known of its bytes. What was found for fewer
     /// conditions stays right.
-    fn facts_of(&mut self, pool: &Pool, root: Expr) -> Facts {
+    fn facts_of(&mut self, pool: &Pool, root: Expr) -> Told {
         let mut todo = vec![root];
         while let Some(&expr) = todo.last() {
             if self.facts.contains_key(&expr) {
@@ -128,20 +152,56 @@ impl Known {
                 continue;
             }
             todo.pop();
-            let known = if term.is_variable() {
-                match self.bytes.get(&Variable(term.c)) {
-                    Some((set, _)) => Facts::among(set.iter().map(u64::from), term.width),
-                    None => pool.facts(expr),
+            let always = pool.facts(expr);
+            let mut told = Told::always(always);
+            if term.is_variable() {
+                if let Some(&(set, reasons, time)) = self.bytes.get(&Variable(term.c)) {
+                    let facts = Facts::among(set.iter().map(u64::from), term.width);
+                    told = Told {
+                        facts,
+                        time,
+                        reasons,
+                    };
                 }
             } else {
-                facts::of(pool, &term, |operand| {
-                    let known = self.facts.get(&operand).copied();
+                told.facts = facts::of(pool, &term, |operand| {
+                    let known = self.facts.get(&operand).map(|told| told.facts);
                     known.unwrap_or_else(|| pool.facts(operand))
-                })
-            };
-            self.facts.insert(expr, known);
+                });
+                if told.facts != always {
+                    for operand in term.operands() {
+                        let Some(&known) = self.facts.get(&operand) else {
+                            continue;
+                        };
+                        told.time = told.time.max(known.time);
+                        told.reasons = self.reasons.union(told.reasons, known.reasons);
+                    }
+                }
+            }
+            self.facts.insert(expr, told);
         }
-        self.facts.get(&root).copied().unwrap_or(pool.facts(root))
+        let known = self.facts.get(&root).copied();
+        known.unwrap_or(Told::always(pool.facts(root)))
+    }
+
+    /// An operand without the bits at the top that are 0 after the first conditions, if that was not
+    /// known without them. Signed division of numbers that cannot be negative is much work for nothing.
+    fn trimmed(&mut self, pool: &mut Pool, operand: Expr, prefix: u32) -> Option<Simple> {
+        let width = pool.width(operand);
+        if width > 64 || pool.facts(operand).sign(width).is_some() {
+            return None;
+        }
+        let told = self.facts_of(pool, operand);
+        let bits = 64 - (!told.facts.zeros).leading_zeros() as u16;
+        if told.time > prefix || bits == 0 || bits >= width {
+            return None;
+        }
+        let low = pool.extract(operand, 0, bits);
+        Some(Simple {
+            expr: pool.op(Op::ZExt, width, &[low]),
+            time: told.time,
+            reasons: told.reasons,
+        })
     }
 
     /// Notes what a part of a condition says that was simplified for these reasons.
@@ -182,7 +242,7 @@ impl Known {
         reasons: Support,
     ) {
         let (known, before) = match self.bytes.get(&variable) {
-            Some(&(known, before)) => (known, before),
+            Some(&(known, before, _)) => (known, before),
             None => (ByteSet::ALL, NONE),
         };
         let common = |set: ByteSet| {
@@ -191,7 +251,7 @@ impl Known {
         };
         let now = known.and(set);
         let reasons = self.reasons.union(before, reasons);
-        self.bytes.insert(variable, (now, reasons));
+        self.bytes.insert(variable, (now, reasons, time));
         let byte = pool.variable_expr(variable);
         self.facts.remove(&byte);
         let (ones, zeros) = common(now);
@@ -234,6 +294,13 @@ impl Known {
                 *field = found.expr.0;
                 simple.time = simple.time.max(found.time);
                 simple.reasons = self.reasons.union(simple.reasons, found.reasons);
+                let signed = matches!(term.op, Op::SExt | Op::SDiv | Op::SRem | Op::AShr);
+                if signed && let Some(short) = self.trimmed(pool, found.expr, prefix) {
+                    changed = true;
+                    *field = short.expr.0;
+                    simple.time = simple.time.max(short.time);
+                    simple.reasons = self.reasons.union(simple.reasons, short.reasons);
+                }
             }
             if changed {
                 let [a, b, c] = fields;

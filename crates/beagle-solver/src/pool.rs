@@ -247,6 +247,12 @@ impl Pool {
         }
     }
 
+    /// How many variables an expression has, if they are not too many to say at once.
+    pub(crate) fn few_variables(&self, expr: Expr) -> usize {
+        let set = self.supports.get(self.support[expr.index()]);
+        set.map_or(usize::MAX, <[Variable]>::len)
+    }
+
     /// The only variable of an expression, if it has exactly one.
     pub(crate) fn only_variable(&self, expr: Expr) -> Option<Variable> {
         match self.supports.get(self.support[expr.index()])? {

@@ -302,7 +302,7 @@ impl Solver {
                 return self.answered(Layer::Conflicts, Found::Conflict(core));
             }
         }
-        let found = self.beyond(pool, &limits, question);
+        let found = self.beyond(pool, &limits, question, origins);
         if let Found::Conflict(core) = &found {
             self.conflicts.add(core.iter().map(|&at| exprs[at]));
         }
@@ -310,25 +310,49 @@ impl Solver {
     }
 
     /// The layers for conditions over several bytes.
-    fn beyond(&mut self, pool: &Pool, limits: &Limits, question: &Question<'_>) -> Found {
+    fn beyond(
+        &mut self,
+        pool: &Pool,
+        limits: &Limits,
+        question: &Question<'_>,
+        origins: &[Origin],
+    ) -> Found {
         let places = limits.beyond_bytes(pool, question.conditions);
         let rest = places.iter().map(|&at| question.conditions[at]);
         let rest: Vec<Expr> = rest.collect();
+        let mut size = 0;
         if self.enabled(Layer::Intervals) {
+            // Mostly it is what is asked for that cannot be, or a condition over few bytes.
+            let few = |at: usize| {
+                let variables = pool.few_variables(question.conditions[at]);
+                matches!(origins[at], Origin::Asked(_)) || variables <= FEW
+            };
+            let near: Vec<usize> = places.iter().copied().filter(|&at| few(at)).collect();
             let found = self.timed(Layer::Intervals, |solver| {
-                solver.bounds(pool, limits, question, &rest, &places)
+                let mut bounds =
+                    |places: &[usize]| solver.bounds(pool, limits, question, places, &mut size);
+                bounds(&near).or_else(|| {
+                    let more = near.len() < places.len();
+                    more.then(|| bounds(&places)).flatten()
+                })
             });
             if let Some(found) = found {
                 return self.answered(Layer::Intervals, found);
             }
         }
-        let mut last = Why::Unsupported;
-        for (layer, patience) in [
+        let mut order = [
             (Layer::Search, Patience::Little),
             (Layer::Sat, Patience::Much),
             (Layer::Search, Patience::Much),
             (Layer::Z3, Patience::Much),
-        ] {
+        ];
+        if size > LARGE {
+            // The set-up alone takes longer than a short search.
+            order[0].1 = Patience::Much;
+            order.swap(2, 3);
+        }
+        let mut last = Why::Unsupported;
+        for (layer, patience) in order {
             if !self.enabled(layer) {
                 continue;
             }
@@ -356,10 +380,13 @@ impl Solver {
         pool: &Pool,
         limits: &Limits,
         question: &Question<'_>,
-        rest: &[Expr],
         places: &[usize],
+        size: &mut usize,
     ) -> Option<Found> {
-        let tape = Tape::until(pool, rest, question.deadline)?;
+        let rest = places.iter().map(|&at| question.conditions[at]);
+        let rest: Vec<Expr> = rest.collect();
+        let tape = Tape::until(pool, &rest, question.deadline)?;
+        *size = tape.len();
         let Impossible { condition, words } =
             interval::impossible(pool, &tape, limits, &mut self.domains)?;
         let mut core: Vec<usize> = condition.iter().map(|&at| places[at]).collect();
@@ -451,6 +478,10 @@ impl Solver {
     }
 }
 
+/// So many variables of a condition are few.
+const FEW: usize = 8;
+/// Questions of so many steps are large.
+const LARGE: usize = 1 << 14;
 /// Time for local search on one question: it finds an answer soon or not at all.
 const SEARCH_TIME: Duration = Duration::from_millis(3);
 /// The same once circuits have failed.
