@@ -340,16 +340,16 @@ impl Solver {
                 return self.answered(Layer::Intervals, found);
             }
         }
-        let mut order = [
+        let mut order = vec![
             (Layer::Search, Patience::Little),
-            (Layer::Sat, Patience::Much),
+            (Layer::Sat, Patience::Little),
             (Layer::Search, Patience::Much),
+            (Layer::Sat, Patience::Much),
             (Layer::Z3, Patience::Much),
         ];
         if size > LARGE {
             // The set-up alone takes longer than a short search.
-            order[0].1 = Patience::Much;
-            order.swap(2, 3);
+            order.drain(..2);
         }
         let mut last = Why::Unsupported;
         for (layer, patience) in order {
@@ -361,7 +361,7 @@ impl Solver {
             }
             let found = self.timed(layer, |solver| match layer {
                 Layer::Search => solver.search(pool, limits, question, (&rest, &places), patience),
-                _ => solver.solve(pool, limits, question, layer),
+                _ => solver.solve(pool, limits, question, (layer, patience)),
             });
             match found {
                 // What an earlier layer could not do for want of time is the better reason.
@@ -442,7 +442,7 @@ impl Solver {
         pool: &Pool,
         limits: &Limits,
         question: &Question<'_>,
-        layer: Layer,
+        (layer, patience): (Layer, Patience),
     ) -> Found {
         // Variables that occur only in conditions of their own are decided by their sets.
         let related = limits.related(pool, question.conditions);
@@ -457,7 +457,10 @@ impl Solver {
                 let now = Instant::now();
                 // Z3 gets a chance, too.
                 let time = question.deadline.saturating_duration_since(now) * 3 / 4;
-                part.deadline = now + time;
+                part.deadline = match patience {
+                    Patience::Little => now + time.min(SHORT_SAT_TIME),
+                    Patience::Much => now + time,
+                };
                 self.sat.solve(pool, &part)
             }
             _ => self.z3.solve(pool, &part),
@@ -486,6 +489,8 @@ const LARGE: usize = 1 << 14;
 const SEARCH_TIME: Duration = Duration::from_millis(3);
 /// The same once circuits have failed.
 const LONG_SEARCH_TIME: Duration = Duration::from_millis(50);
+/// Time for circuits before search is tried again.
+const SHORT_SAT_TIME: Duration = Duration::from_millis(10);
 
 /// Adds the conditions on single variables of those in a core.
 fn with_limits(pool: &Pool, limits: &Limits, conditions: &[Expr], core: &mut Vec<usize>) {
