@@ -83,6 +83,11 @@ impl Ranges {
         near.min_by_key(|value| value.abs_diff(hint))
     }
 
+    /// The intervals in ascending order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.0.iter().copied()
+    }
+
     /// How many intervals there are.
     pub(crate) fn parts(&self) -> usize {
         self.0.len()

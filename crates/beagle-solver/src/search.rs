@@ -35,6 +35,8 @@ use state::{Budget, State};
 const EFFORT: u64 = 25_000;
 /// How much more it is worth for each step.
 const STEP_EFFORT: u64 = 50;
+/// How much work it is worth to have better values.
+const TIDY_EFFORT: u64 = 50_000;
 /// So many times more it is worth once other means have failed.
 const PATIENCE: u64 = 20;
 /// Except with floating point, because the other layers are slow there.
@@ -322,7 +324,7 @@ impl Search {
     /// Puts changed variables back where the conditions allow it, and else makes them printable.
     fn tidy(&mut self, problem: &mut Problem<'_>, budget: &mut Budget) {
         // The values are worth some work even if the search took all.
-        budget.refill(EFFORT);
+        budget.refill(TIDY_EFFORT);
         for _ in 0..3 {
             let mut again = false;
             for at in 0..problem.unknowns.len() as u32 {

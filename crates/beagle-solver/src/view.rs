@@ -168,3 +168,41 @@ pub(crate) fn chain(pool: &mut Pool, hint: &Hint, variable: Variable) -> Vec<Var
     });
     bytes.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use beagle_trace::Input;
+    use beagle_trace::op::Op;
+
+    use super::*;
+    use crate::variable::SourceKey;
+
+    /// A word of two bytes of standard input, the higher first.
+    fn word(pool: &mut Pool) -> Expr {
+        let stdin = pool.source(&SourceKey::Stdin);
+        let high = pool.variable(VariableKind::Byte(stdin, 0));
+        let low = pool.variable(VariableKind::Byte(stdin, 1));
+        pool.op(Op::Concat, 16, &[high, low])
+    }
+
+    #[test]
+    fn a_loop_over_a_length_leaves_one_condition() {
+        let mut pool = Pool::new();
+        let none: [&str; 0] = [];
+        let input = Input::from_args("p", none).with_stdin(*b"\x7f\xff");
+        let hint = Hint::new(&mut pool, input);
+        let word = word(&mut pool);
+        let mut view = View::default();
+        for count in 3..1000 {
+            let count = pool.constant(16, count);
+            let other = pool.ne(word, count);
+            assert!(view.push(&mut pool, &hint, other));
+        }
+        let variables = pool.variables_of(word);
+        for (prefix, most) in [(10, 3), (500, 3), (997, 3)] {
+            let (_, atoms) = view.slice(prefix, &variables);
+            let shown = atoms.iter().map(|&atom| pool.show(view.atom(atom)));
+            assert!(atoms.len() <= most, "{:?}", shown.collect::<Vec<_>>());
+        }
+    }
+}

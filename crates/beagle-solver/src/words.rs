@@ -16,6 +16,8 @@ use crate::variable::{Variable, VariableKind};
 
 /// Sets of more intervals are not followed.
 const MOST_PARTS: usize = 64;
+/// A condition that is about more gaps between possible values stays as it is.
+const MOST_GAPS: usize = 2;
 /// So many conditions on one word are looked at to see whether a new one replaces them.
 const MOST_ACTIVE: usize = 8;
 
@@ -44,8 +46,7 @@ pub(crate) struct Narrowed {
     pub word: Expr,
     /// What remains of its values.
     pub now: Ranges,
-    /// What to say instead, together with the earlier conditions the same; more than one if it
-    /// is about both ends.
+    /// What to say instead, together with the earlier conditions the same.
     pub instead: Option<Vec<(Expr, Ranges)>>,
     /// What the condition itself says.
     pub own: Ranges,
@@ -65,7 +66,7 @@ impl Words {
         if now.parts() > MOST_PARTS {
             return None;
         }
-        let instead = sharper(pool, word, set, &now, &own);
+        let instead = sharper(pool, word, &now, &own);
         Some(Narrowed {
             word,
             now,
@@ -107,9 +108,10 @@ impl Words {
             }
             !implied
         });
-        if known.active.len() < MOST_ACTIVE {
-            known.active.push((number, says));
+        if known.active.len() == MOST_ACTIVE {
+            known.active.remove(0);
         }
+        known.active.push((number, says));
         replaced
     }
 
@@ -193,38 +195,41 @@ impl Words {
     }
 }
 
-/// A stronger condition on a word, if what remains of it is one interval: an end of it that moved.
-fn sharper(
-    pool: &mut Pool,
-    word: Expr,
-    before: &Ranges,
-    now: &Ranges,
-    own: &Ranges,
-) -> Option<Vec<(Expr, Ranges)>> {
-    let (low, high) = now.bounds().filter(|_| now.parts() == 1)?;
+/// What a condition on a word says together with the earlier ones, if that is more: the whole of each
+/// gap between possible values that it is about.
+fn sharper(pool: &mut Pool, word: Expr, now: &Ranges, own: &Ranges) -> Option<Vec<(Expr, Ranges)>> {
     let width = pool.width(word);
-    let most = mask64(width);
-    if low == high {
+    if let Some((low, high)) = now.bounds()
+        && low == high
+    {
         // Alone it says as much only if it is an equation.
         let value = pool.constant(width, low.into());
         let same = pool.eq(word, value);
         return (own != now).then(|| vec![(same, now.clone())]);
     }
-    let (was_low, was_high) = before.bounds()?;
-    let mut ends = Vec::new();
-    if low > was_low {
-        let limit = pool.constant(width, low.into());
-        let below = pool.op(Op::Ult, 1, &[word, limit]);
-        ends.push((pool.not(below), Ranges::between(low, most)));
+    let most = mask64(width);
+    let excluded = own.complement(width);
+    let gaps = now.complement(width);
+    let touched = |&(low, high): &(u64, u64)| !excluded.and(&Ranges::between(low, high)).is_empty();
+    let touched: Vec<(u64, u64)> = gaps.iter().filter(touched).collect();
+    if touched.len() > MOST_GAPS || touched.iter().copied().eq(excluded.iter()) {
+        return None;
     }
-    if high < was_high {
-        let limit = pool.constant(width, (high + 1).into());
-        let below = pool.op(Op::Ult, 1, &[word, limit]);
-        ends.push((below, Ranges::between(0, high)));
-    }
-    // If neither end moved, the middle was filled: that cannot be.
-    let alone = ends.len() == 1 && ends[0].1 == *own;
-    (!ends.is_empty() && !alone).then_some(ends)
+    let statements = touched.into_iter().map(|(low, high)| {
+        let limit = |pool: &mut Pool, value: u64| pool.constant(width, value.into());
+        let expr = if high == most {
+            let low = limit(pool, low);
+            pool.op(Op::Ult, 1, &[word, low])
+        } else {
+            let start = limit(pool, low);
+            let offset = pool.op(Op::Sub, width, &[word, start]);
+            let count = limit(pool, high - low + 1);
+            let inside = pool.op(Op::Ult, 1, &[offset, count]);
+            pool.not(inside)
+        };
+        (expr, Ranges::between(low, high).complement(width))
+    });
+    Some(statements.collect())
 }
 
 /// The bytes that a word is made of, the highest first, if it is nothing but bytes.
