@@ -180,8 +180,9 @@ mod tests {
     /// A word of two bytes of standard input, the higher first.
     fn word(pool: &mut Pool) -> Expr {
         let stdin = pool.source(&SourceKey::Stdin);
-        let high = pool.variable(VariableKind::Byte(stdin, 0));
+        // The order in which they are met must not matter.
         let low = pool.variable(VariableKind::Byte(stdin, 1));
+        let high = pool.variable(VariableKind::Byte(stdin, 0));
         pool.op(Op::Concat, 16, &[high, low])
     }
 

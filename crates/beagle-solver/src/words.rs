@@ -178,7 +178,13 @@ impl Words {
         let word = match self.of_bytes.get(&bytes) {
             Some(&word) => word,
             None => {
-                let word = concat(pool, &bytes)?;
+                // Numbers mostly lie in an input with the highest byte first.
+                let mut order = bytes.clone();
+                order.sort_unstable_by_key(|&byte| match pool.variable_kind(byte) {
+                    VariableKind::Byte(source, index) => Some((source, index)),
+                    _ => None,
+                });
+                let word = concat(pool, &order)?;
                 self.of_bytes.insert(bytes, word);
                 word
             }

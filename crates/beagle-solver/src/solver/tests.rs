@@ -1,5 +1,7 @@
 //! Questions about arguments, standard input and sizes, against trying all small inputs.
 
+mod words;
+
 use beagle_trace::Input;
 use beagle_trace::op::Op;
 
