@@ -239,7 +239,9 @@ impl Z3Layer {
     ) -> Found {
         let mut literals: Vec<Bool> = Vec::new();
         for &condition in question.conditions {
-            if literals.len() % CONDITIONS_PER_CHECK == 0 && Instant::now() >= question.deadline {
+            if literals.len().is_multiple_of(CONDITIONS_PER_CHECK)
+                && Instant::now() >= question.deadline
+            {
                 return Found::Nothing(Why::Budget);
             }
             literals.push(session.condition(&self.terms, condition));
