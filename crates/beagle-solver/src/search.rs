@@ -19,6 +19,8 @@ mod scan;
 mod state;
 mod walk;
 
+use std::time::Instant;
+
 use rustc_hash::FxHashMap;
 
 use crate::bytes::{ByteSet, Truth};
@@ -172,7 +174,8 @@ impl Search {
             }
         });
         let Some(problem) = problem else {
-            return Found::Nothing(Why::Size);
+            let late = Instant::now() >= deadline;
+            return Found::Nothing(if late { Why::Budget } else { Why::Size });
         };
         let found = self.search(problem, question, patience);
         match found {
