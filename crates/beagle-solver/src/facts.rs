@@ -48,7 +48,8 @@ impl Facts {
         }
     }
 
-    fn exactly(value: u64) -> Self {
+    /// Only this value.
+    pub(crate) fn exactly(value: u64) -> Self {
         Self {
             zeros: !value,
             ones: value,
@@ -108,6 +109,11 @@ impl Facts {
             min: self.min.min(other.min),
             max: self.max.max(other.max),
         }
+    }
+
+    /// What holds of those of the values that are between these.
+    pub(crate) fn within(self, min: u64, max: u64, width: u16) -> Self {
+        self.and(Self::range(min, max, width))
     }
 
     /// The value, if only one is possible.

@@ -10,6 +10,7 @@ use crate::facts::{self, Facts};
 use crate::pool::{Expr, Pool, Term};
 use crate::support::{NONE, Support, Supports};
 use crate::variable::Variable;
+use crate::words::Words;
 
 /// An expression after simplification.
 #[derive(Clone, Copy, Debug)]
@@ -30,24 +31,113 @@ pub(crate) struct Known {
     memo: FxHashMap<Expr, Simple>,
     reasons: Supports<u32>,
     /// What bytes can be, and for which conditions.
-    bytes: FxHashMap<Variable, (ByteSet, Support)>,
+    bytes: FxHashMap<Variable, (ByteSet, Support, u32)>,
     /// Bits and bounds that follow for expressions.
-    facts: FxHashMap<Expr, Facts>,
+    facts: FxHashMap<Expr, Told>,
+    words: Words,
+}
+
+/// Bits and bounds of an expression, from some time on.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    facts: Facts,
+    /// The time of the latest condition that was used, and all of them.
+    time: u32,
+    reasons: Support,
+}
+
+impl Told {
+    /// What holds without any conditions.
+    fn always(facts: Facts) -> Self {
+        Self {
+            facts,
+            time: 0,
+            reasons: NONE,
+        }
+    }
+}
+
+/// A part of a condition as it is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sharp {
+    /// What it says, given the earlier ones.
+    pub expr: Expr,
+    /// The earlier conditions that it stands for, too.
+    pub reasons: Support,
 }
 
 impl Known {
     /// Whether a part of a condition follows from what is known by now.
-    pub(crate) fn follows(&mut self, pool: &Pool, atom: Expr) -> bool {
+    pub(crate) fn follows(&mut self, pool: &mut Pool, atom: Expr) -> bool {
         if let Some((variable, set)) = bytes::truth(pool, atom) {
             let known = self.bytes.get(&variable);
-            return known.is_some_and(|(known, _)| known.and(set.complement()).is_empty());
+            return known.is_some_and(|(known, ..)| known.and(set.complement()).is_empty());
         }
-        self.facts_of(pool, atom).value() == Some(1)
+        self.facts_of(pool, atom).facts.value() == Some(1) || self.words.follows(pool, atom)
+    }
+
+    /// What to keep of a part of a condition, whose numbers will be `number` and the next; `replaced` is
+    /// called with the earlier parts that it makes superfluous.
+    pub(crate) fn sharpen(
+        &mut self,
+        pool: &mut Pool,
+        atom: Expr,
+        reasons: Support,
+        time: u32,
+        number: u32,
+        mut replaced: impl FnMut(u32),
+    ) -> Vec<Sharp> {
+        let plain = vec![Sharp {
+            expr: atom,
+            reasons: NONE,
+        }];
+        let Some(narrowed) = self.words.narrow(pool, atom) else {
+            return plain;
+        };
+        if narrowed.now.is_empty() {
+            return plain;
+        }
+        let own = self.reasons.one(time - 1);
+        let new = self.reasons.union(reasons, own);
+        let all = self.reasons.union(narrowed.before, new);
+        let word = narrowed.word;
+        if let Some((low, high)) = narrowed.now.bounds() {
+            let known = self.facts_of(pool, word);
+            let told = Told {
+                facts: known.facts.within(low, high, pool.width(word)),
+                time,
+                reasons: self.reasons.union(known.reasons, all),
+            };
+            self.facts.insert(word, told);
+        }
+        self.words.learn(word, narrowed.now, all);
+        let Some(ends) = narrowed.instead else {
+            self.words
+                .replace(word, number, narrowed.own)
+                .into_iter()
+                .for_each(replaced);
+            return plain;
+        };
+        let mut kept = Vec::new();
+        for (expr, says) in ends {
+            let mut members = parts(pool, expr);
+            // An equation of a word is one of each of its bytes: none of them replaces anything alone.
+            match members.len() {
+                1 => {
+                    let at = number + kept.len() as u32;
+                    let gone = self.words.replace(word, at, says);
+                    gone.into_iter().for_each(&mut replaced);
+                }
+                _ => self.words.forget(word).into_iter().for_each(&mut replaced),
+            }
+            kept.extend(members.drain(..).map(|expr| Sharp { expr, reasons: all }));
+        }
+        kept
     }
 
     /// Bits and bounds of an expression, for what is known of its bytes. What was found for fewer
     /// conditions stays right.
-    fn facts_of(&mut self, pool: &Pool, root: Expr) -> Facts {
+    fn facts_of(&mut self, pool: &Pool, root: Expr) -> Told {
         let mut todo = vec![root];
         while let Some(&expr) = todo.last() {
             if self.facts.contains_key(&expr) {
@@ -62,20 +152,56 @@ impl Known {
                 continue;
             }
             todo.pop();
-            let known = if term.is_variable() {
-                match self.bytes.get(&Variable(term.c)) {
-                    Some((set, _)) => Facts::among(set.iter().map(u64::from), term.width),
-                    None => pool.facts(expr),
+            let always = pool.facts(expr);
+            let mut told = Told::always(always);
+            if term.is_variable() {
+                if let Some(&(set, reasons, time)) = self.bytes.get(&Variable(term.c)) {
+                    let facts = Facts::among(set.iter().map(u64::from), term.width);
+                    told = Told {
+                        facts,
+                        time,
+                        reasons,
+                    };
                 }
             } else {
-                facts::of(pool, &term, |operand| {
-                    let known = self.facts.get(&operand).copied();
+                told.facts = facts::of(pool, &term, |operand| {
+                    let known = self.facts.get(&operand).map(|told| told.facts);
                     known.unwrap_or_else(|| pool.facts(operand))
-                })
-            };
-            self.facts.insert(expr, known);
+                });
+                if told.facts != always {
+                    for operand in term.operands() {
+                        let Some(&known) = self.facts.get(&operand) else {
+                            continue;
+                        };
+                        told.time = told.time.max(known.time);
+                        told.reasons = self.reasons.union(told.reasons, known.reasons);
+                    }
+                }
+            }
+            self.facts.insert(expr, told);
         }
-        self.facts.get(&root).copied().unwrap_or(pool.facts(root))
+        let known = self.facts.get(&root).copied();
+        known.unwrap_or(Told::always(pool.facts(root)))
+    }
+
+    /// An operand without the bits at the top that are 0 after the first conditions, if that was not
+    /// known without them. Signed division of numbers that cannot be negative is much work for nothing.
+    fn trimmed(&mut self, pool: &mut Pool, operand: Expr, prefix: u32) -> Option<Simple> {
+        let width = pool.width(operand);
+        if width > 64 || pool.facts(operand).sign(width).is_some() {
+            return None;
+        }
+        let told = self.facts_of(pool, operand);
+        let bits = 64 - (!told.facts.zeros).leading_zeros() as u16;
+        if told.time > prefix || bits == 0 || bits >= width {
+            return None;
+        }
+        let low = pool.extract(operand, 0, bits);
+        Some(Simple {
+            expr: pool.op(Op::ZExt, width, &[low]),
+            time: told.time,
+            reasons: told.reasons,
+        })
     }
 
     /// Notes what a part of a condition says that was simplified for these reasons.
@@ -116,7 +242,7 @@ impl Known {
         reasons: Support,
     ) {
         let (known, before) = match self.bytes.get(&variable) {
-            Some(&(known, before)) => (known, before),
+            Some(&(known, before, _)) => (known, before),
             None => (ByteSet::ALL, NONE),
         };
         let common = |set: ByteSet| {
@@ -125,7 +251,7 @@ impl Known {
         };
         let now = known.and(set);
         let reasons = self.reasons.union(before, reasons);
-        self.bytes.insert(variable, (now, reasons));
+        self.bytes.insert(variable, (now, reasons, time));
         let byte = pool.variable_expr(variable);
         self.facts.remove(&byte);
         let (ones, zeros) = common(now);
@@ -168,6 +294,13 @@ impl Known {
                 *field = found.expr.0;
                 simple.time = simple.time.max(found.time);
                 simple.reasons = self.reasons.union(simple.reasons, found.reasons);
+                let signed = matches!(term.op, Op::SExt | Op::SDiv | Op::SRem | Op::AShr);
+                if signed && let Some(short) = self.trimmed(pool, found.expr, prefix) {
+                    changed = true;
+                    *field = short.expr.0;
+                    simple.time = simple.time.max(short.time);
+                    simple.reasons = self.reasons.union(simple.reasons, short.reasons);
+                }
             }
             if changed {
                 let [a, b, c] = fields;

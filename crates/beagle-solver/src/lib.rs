@@ -39,6 +39,7 @@ mod support;
 mod tape;
 mod variable;
 mod view;
+mod words;
 mod z3_layer;
 
 pub use condition::{Condition, ConditionKind, Conditions};

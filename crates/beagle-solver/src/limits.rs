@@ -3,6 +3,8 @@
 //! Most conditions of a path are about one byte or one size. They become sets, and most questions
 //! are decided by these sets alone.
 
+use std::borrow::Borrow;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::bytes::{self, ByteSet};
@@ -72,6 +74,11 @@ pub(crate) struct Limits {
     bytes: FxHashMap<Variable, ByteSet>,
     /// The other conditions, by index.
     rest: Vec<usize>,
+    /// Those of them that compare an expression with a constant, by that expression, with the values
+    /// for which they hold.
+    words: FxHashMap<Expr, Vec<(usize, Domain)>>,
+    /// The least and greatest value that these leave.
+    bounds: FxHashMap<Expr, (u64, u64)>,
 }
 
 impl Limits {
@@ -89,7 +96,13 @@ impl Limits {
                     let single = limits.single.entry(*variable).or_default();
                     single.push((at, domain.clone()));
                 }
-                None => limits.rest.push(at),
+                None => {
+                    limits.rest.push(at);
+                    if let Some((word, set)) = Ranges::of_word(pool, condition) {
+                        let single = limits.words.entry(word).or_default();
+                        single.push((at, Domain::Wide(set)));
+                    }
+                }
             }
         }
         limits
@@ -112,9 +125,7 @@ impl Limits {
         for (&variable, single) in &mut self.single {
             // Restrictions last: a conflict without them is final.
             single.sort_by_key(|&(at, _)| (origins[at] == Origin::Restriction, at));
-            let mut sets = single.iter().map(|(_, set)| set);
-            let first = sets.next()?.clone();
-            let all = sets.fold(first, |all, set| all.and(set));
+            let all = meet(single)?;
             if all.is_empty() {
                 return Some(Found::Conflict(conflict(single)));
             }
@@ -124,6 +135,15 @@ impl Limits {
             self.domains.insert(variable, all);
         }
         if !self.rest.is_empty() {
+            for (&word, single) in &self.words {
+                match meet(single)? {
+                    left if left.is_empty() => return Some(Found::Conflict(conflict(single))),
+                    Domain::Wide(left) => {
+                        self.bounds.extend(left.bounds().map(|ends| (word, ends)))
+                    }
+                    Domain::Byte(_) => {}
+                }
+            }
             return None;
         }
         let mut model = Vec::new();
@@ -134,6 +154,17 @@ impl Limits {
     /// What bytes can be.
     pub(crate) fn bytes(&self) -> &FxHashMap<Variable, ByteSet> {
         &self.bytes
+    }
+
+    /// The least and greatest value that conditions leave of an expression that they compare.
+    pub(crate) fn bounds(&self, word: Expr) -> Option<(u64, u64)> {
+        self.bounds.get(&word).copied()
+    }
+
+    /// The conditions that compare an expression, by index.
+    pub(crate) fn on_word(&self, word: Expr) -> impl Iterator<Item = usize> {
+        let single = self.words.get(&word).into_iter().flatten();
+        single.map(|&(at, _)| at)
     }
 
     /// The conditions that are not about single bytes, by index: those over several variables, and
@@ -164,13 +195,7 @@ impl Limits {
 
     /// The variables of the conditions over several.
     fn open(&self, pool: &Pool, conditions: &[Expr]) -> Vec<Variable> {
-        let mut open = FxHashSet::default();
-        for &at in &self.rest {
-            open.extend(pool.variables_of(conditions[at]));
-        }
-        let mut open: Vec<Variable> = open.into_iter().collect();
-        open.sort_unstable();
-        open
+        pool.variables_of_all(self.rest.iter().map(|&at| conditions[at]))
     }
 
     /// The conditions over one variable, by index.
@@ -227,13 +252,15 @@ impl Limits {
     }
 }
 
+/// The values that all conditions over one variable leave.
+fn meet<T: Borrow<(usize, Domain)>>(sets: &[T]) -> Option<Domain> {
+    let mut sets = sets.iter().map(|set| &set.borrow().1);
+    let first = sets.next()?.clone();
+    Some(sets.fold(first, |all, set| all.and(set)))
+}
+
 /// Conditions over one variable that exclude each other, none of them without need.
 fn conflict(single: &[(usize, Domain)]) -> Vec<usize> {
-    let meet = |sets: &[&(usize, Domain)]| {
-        let (first, others) = sets.split_first()?;
-        let first = first.1.clone();
-        Some(others.iter().fold(first, |all, (_, set)| all.and(set)))
-    };
     let excluded = |sets: &[&(usize, Domain)]| meet(sets).is_some_and(|left| left.is_empty());
     // The first that leaves nothing together with those before it is needed; of those before it,
     // the first that leaves nothing together with the needed ones; and so on.

@@ -5,6 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::pool::{Expr, Pool};
 use crate::variable::Variable;
 
 #[derive(Clone, Debug)]
@@ -104,6 +105,42 @@ impl Partition {
         all.dedup();
         items.sort_unstable();
         (all, items)
+    }
+}
+
+/// Expressions with many variables that were joined before. They stand for one of their variables from
+/// then on: along a checksum all variables of all conditions would take time in the square of its
+/// length.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Joined {
+    one_of: FxHashMap<Expr, Variable>,
+}
+
+impl Joined {
+    /// Variables to join so that all of the expression are in one set, and those that were joined before with
+    /// them.
+    pub(crate) fn join(&mut self, pool: &Pool, expr: Expr) -> Vec<Variable> {
+        let (mut entered, mut earlier) = (Vec::new(), Vec::new());
+        let one_of = &mut self.one_of;
+        let mut variables = pool.collect_variables([expr], |expr| match one_of.get(&expr) {
+            Some(&variable) => {
+                earlier.push(variable);
+                false
+            }
+            None => {
+                // Until the set is known; it must not be entered twice.
+                one_of.insert(expr, Variable(u32::MAX));
+                entered.push(expr);
+                true
+            }
+        });
+        variables.extend(earlier.into_iter().filter(|v| v.0 != u32::MAX));
+        variables.sort_unstable();
+        variables.dedup();
+        if let Some(&first) = variables.first() {
+            one_of.extend(entered.into_iter().map(|expr| (expr, first)));
+        }
+        variables
     }
 }
 

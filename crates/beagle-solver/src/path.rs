@@ -3,8 +3,10 @@
 use beagle_trace::Input;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::known::parts;
 use crate::lazy::Lazy;
 use crate::model::Hint;
+use crate::partition::{Joined, Partition};
 use crate::pin::Pins;
 use crate::pool::{Expr, Pool};
 use crate::structure::Origin;
@@ -31,6 +33,11 @@ pub struct Path {
     /// For each variable the conditions that it decides for the input: while no variable that decides
     /// a condition changes, the condition holds.
     deciding: FxHashMap<Variable, Vec<u32>>,
+    /// The same for conditions that many variables decide, by what hangs together.
+    wide: Partition,
+    /// What was joined there, and what was named before.
+    wide_joined: Joined,
+    named: Joined,
     /// The bytes of each source that are named, in ascending order.
     bytes: FxHashMap<Source, Vec<(u32, Variable)>>,
     /// Conditions that the earlier ones exclude: the recording is at fault.
@@ -49,6 +56,9 @@ impl Path {
             values: Lazy::default(),
             first: FxHashMap::default(),
             deciding: FxHashMap::default(),
+            wide: Partition::default(),
+            wide_joined: Joined::default(),
+            named: Joined::default(),
             bytes: FxHashMap::default(),
             impossible: 0,
         }
@@ -135,7 +145,8 @@ impl Path {
             let pinned = self.pins.pin(pool, (&self.hint, &mut self.values), expr);
             let (expr, equalities) = pinned.unwrap_or((expr, Vec::new()));
             let expr = view.simplify(pool, expr, prefix);
-            all.push((expr, Origin::Asked(index as u32)));
+            let parts = parts(pool, expr).into_iter();
+            all.extend(parts.map(|part| (part, Origin::Asked(index as u32))));
             for equality in equalities {
                 let equality = view.simplify(pool, equality, prefix);
                 all.push((equality, Origin::Restriction));
@@ -150,8 +161,7 @@ impl Path {
     }
 
     fn mention(&mut self, pool: &Pool, condition: Expr, number: u32) {
-        let all = pool.variables_of(condition);
-        for &variable in &all {
+        for variable in self.named.join(pool, condition) {
             if self.first.contains_key(&variable) {
                 continue;
             }
@@ -164,9 +174,16 @@ impl Path {
         }
         let hint = |variable: Variable| self.hint.value(pool.variable_kind(variable));
         self.values.value(pool, &hint, condition);
-        let deciding = self.values.read(condition).unwrap_or(&all);
-        for &variable in deciding {
-            self.deciding.entry(variable).or_default().push(number);
+        match self.values.read(condition) {
+            Some(deciding) => {
+                for &variable in deciding {
+                    self.deciding.entry(variable).or_default().push(number);
+                }
+            }
+            None => {
+                let all = self.wide_joined.join(pool, condition);
+                self.wide.join(number + 1, &all, Some(number));
+            }
         }
     }
 
@@ -197,6 +214,8 @@ impl Path {
             .filter_map(|variable| self.deciding.get(variable))
             .flat_map(|all| all.iter().copied().take_while(|&number| number < prefix))
             .collect();
+        let (_, wide) = self.wide.slice(prefix, variables);
+        numbers.extend(wide);
         numbers.sort_unstable();
         numbers.dedup();
         let mut seen = FxHashSet::default();

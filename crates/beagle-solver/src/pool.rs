@@ -243,8 +243,14 @@ impl Pool {
     pub fn variables_of(&self, expr: Expr) -> Vec<Variable> {
         match self.supports.get(self.support[expr.index()]) {
             Some(variables) => variables.to_vec(),
-            None => self.search_variables(expr),
+            None => self.variables_of_all([expr]),
         }
+    }
+
+    /// How many variables an expression has, if they are not too many to say at once.
+    pub(crate) fn few_variables(&self, expr: Expr) -> usize {
+        let set = self.supports.get(self.support[expr.index()]);
+        set.map_or(usize::MAX, <[Variable]>::len)
     }
 
     /// The only variable of an expression, if it has exactly one.
@@ -255,16 +261,31 @@ impl Pool {
         }
     }
 
-    fn search_variables(&self, expr: Expr) -> Vec<Variable> {
-        let (mut seen, mut todo) = (rustc_hash::FxHashSet::default(), vec![expr]);
+    /// The variables of all these expressions, in ascending order.
+    pub(crate) fn variables_of_all(&self, roots: impl IntoIterator<Item = Expr>) -> Vec<Variable> {
+        let mut seen: Vec<u64> = Vec::new();
+        self.collect_variables(roots, |expr| {
+            seen.resize(self.len() / 64 + 1, 0);
+            let (word, bit) = (&mut seen[expr.index() / 64], 1 << (expr.index() % 64));
+            let new = *word & bit == 0;
+            *word |= bit;
+            new
+        })
+    }
+
+    /// The same, without those of expressions that are not to be entered. Only expressions with
+    /// many variables are asked for.
+    pub(crate) fn collect_variables(
+        &self,
+        roots: impl IntoIterator<Item = Expr>,
+        mut enter: impl FnMut(Expr) -> bool,
+    ) -> Vec<Variable> {
+        let mut todo: Vec<Expr> = roots.into_iter().collect();
         let mut found = Vec::new();
         while let Some(expr) = todo.pop() {
-            if !seen.insert(expr) {
-                continue;
-            }
             match self.supports.get(self.support[expr.index()]) {
                 Some(variables) => found.extend_from_slice(variables),
-                None => {
+                None if enter(expr) => {
                     let term = self.term(expr);
                     todo.extend(term.operands());
                     if term.op == Op::Lookup {
@@ -272,6 +293,7 @@ impl Pool {
                         todo.extend(cells.iter().map(|&(_, cell)| cell));
                     }
                 }
+                None => {}
             }
         }
         found.sort_unstable();

@@ -25,7 +25,18 @@ impl Ranges {
         }
     }
 
-    fn complement(&self, width: u16) -> Self {
+    /// One value.
+    pub(crate) fn only(value: u64) -> Self {
+        Self(vec![(value, value)])
+    }
+
+    /// The values from one to the other, both included.
+    pub(crate) fn between(low: u64, high: u64) -> Self {
+        Self(vec![(low, high)])
+    }
+
+    /// The values of this width that are not among them.
+    pub(crate) fn complement(&self, width: u16) -> Self {
         let (mut gaps, mut next) = (Vec::new(), Some(0));
         for &(low, high) in &self.0 {
             if let Some(start) = next.filter(|&start| start < low) {
@@ -72,64 +83,97 @@ impl Ranges {
         near.min_by_key(|value| value.abs_diff(hint))
     }
 
+    /// The intervals in ascending order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.0.iter().copied()
+    }
+
+    /// How many intervals there are.
+    pub(crate) fn parts(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The least and the greatest value.
+    pub(crate) fn bounds(&self) -> Option<(u64, u64)> {
+        let (&(low, _), &(_, high)) = (self.0.first()?, self.0.last()?);
+        Some((low, high))
+    }
+
     /// The values for which a condition holds, if it is a plain comparison of one size or number of
     /// arguments with a constant.
     pub(crate) fn of(pool: &Pool, condition: Expr) -> Option<(Variable, Self)> {
         let variable = pool.only_variable(condition)?;
-        let name = pool.variable_expr(variable);
-        let width = pool.width(name);
+        let (word, set) = Self::of_word(pool, condition)?;
+        (word == pool.variable_expr(variable)).then_some((variable, set))
+    }
+
+    /// The values of an expression for which a condition holds, if it compares that expression with a
+    /// constant. A constant that is added to it counts to the values.
+    pub(crate) fn of_word(pool: &Pool, condition: Expr) -> Option<(Expr, Self)> {
         let term = pool.term(condition);
-        let negated = term.op == Op::Xor && pool.value(Expr(term.b)) == Some(1);
+        let negated = term.op == Op::Xor && term.width == 1 && pool.value(Expr(term.b)) == Some(1);
         let term = if negated {
             pool.term(Expr(term.a))
         } else {
             term
         };
-        let set = comparison(pool, &term, name, width)?;
+        let (word, set) = comparison(pool, &term)?;
+        let width = pool.width(word);
         let set = if negated { set.complement(width) } else { set };
-        Some((variable, set))
+        Some((word, set))
     }
 }
 
-fn comparison(pool: &Pool, term: &Term, name: Expr, width: u16) -> Option<Ranges> {
+fn comparison(pool: &Pool, term: &Term) -> Option<(Expr, Ranges)> {
     let (left, right) = (Expr(term.a), Expr(term.b));
-    let sign = 1 << (width - 1);
-    if term.op == Op::Extract && left == name && term.c == u32::from(width - 1) {
-        return Some(Ranges::from(sign, sign, width));
-    }
-    if !matches!(term.op, Op::Eq | Op::Ult | Op::Slt) {
+    if !matches!(term.op, Op::Extract | Op::Eq | Op::Ult | Op::Slt) {
         return None;
     }
+    let width = pool.width(left);
+    if width > 64 {
+        return None;
+    }
+    let (most, sign) = (mask64(width), 1 << (width - 1));
+    let set = |offset: u64, low: u64, count: u64| {
+        Ranges::from(low.wrapping_sub(offset) & most, count & most, width)
+    };
+    if term.op == Op::Extract {
+        let is_sign = term.width == 1 && term.c == u32::from(width - 1) && width > 1;
+        let (word, offset) = offset(pool, left);
+        return is_sign.then(|| (word, set(offset, sign, sign)));
+    }
     if let Some(limit) = pool.value(right) {
-        let offset = offset(pool, left, name)?;
         let limit = limit as u64;
-        return Some(match term.op {
-            Op::Eq => Ranges::from(limit.wrapping_sub(offset) & mask64(width), 1, width),
-            Op::Ult => Ranges::from(offset.wrapping_neg() & mask64(width), limit, width),
+        let (word, offset) = offset(pool, left);
+        let set = match term.op {
+            Op::Eq => set(offset, limit, 1),
+            Op::Ult => set(offset, 0, limit),
             // From the least number on.
-            _ if offset == 0 => Ranges::from(sign, limit ^ sign, width),
-            _ => return None,
-        });
+            _ => set(offset, sign, limit ^ sign),
+        };
+        return Some((word, set));
     }
     let limit = pool.value(left)? as u64;
-    let more = mask64(width);
-    match term.op {
-        _ if right != name => None,
-        Op::Ult => {
-            Some(Ranges::from(0, limit + 1, width).complement(width)).filter(|_| limit < more)
-        }
-        _ => None,
-    }
+    let (word, offset) = offset(pool, right);
+    let set = match term.op {
+        Op::Ult => set(offset, limit.wrapping_add(1), most - limit),
+        Op::Slt => set(
+            offset,
+            limit.wrapping_add(1),
+            (sign - 1).wrapping_sub(limit),
+        ),
+        _ => return None,
+    };
+    Some((word, set))
 }
 
-/// What is added to the variable.
-fn offset(pool: &Pool, expr: Expr, name: Expr) -> Option<u64> {
-    if expr == name {
-        return Some(0);
-    }
+/// An expression as another one and a constant that is added to it.
+fn offset(pool: &Pool, expr: Expr) -> (Expr, u64) {
     let term = pool.term(expr);
-    let constant = pool.value(Expr(term.b));
-    (term.op == Op::Add && Expr(term.a) == name).then_some(constant? as u64)
+    match pool.value(Expr(term.b)) {
+        Some(constant) if term.op == Op::Add => (Expr(term.a), constant as u64),
+        _ => (expr, 0),
+    }
 }
 
 #[cfg(test)]

@@ -9,14 +9,22 @@ mod search;
 #[cfg(test)]
 mod tests;
 
+use std::time::Instant;
+
 use self::engine::{Effort, Engine};
 use self::search::Search;
 use crate::blast::{Bit, Blaster, Circuit, Marks};
-use crate::layer::{Found, Question};
+use crate::layer::{Found, Question, Why};
 use crate::pool::Pool;
 
 /// All circuits are forgotten once they take more bytes.
 const MOST_MEMORY: usize = 512 << 20;
+
+/// Larger circuits are not for the SAT solver: it would not be done in any sensible time.
+const MOST_GATES: usize = 1 << 18;
+
+/// So many conditions are looked at before the clock is.
+const CONDITIONS_PER_CHECK: usize = 1 << 7;
 
 /// The SAT solver starts again once it knows more than this many gates...
 const FEW_GATES: usize = 1 << 9;
@@ -59,6 +67,9 @@ impl Sat {
         }
         let mut goals: Vec<(Bit, usize)> = Vec::new();
         for (index, &condition) in question.conditions.iter().enumerate() {
+            if index % CONDITIONS_PER_CHECK == 0 && Instant::now() >= question.deadline {
+                return Found::Nothing(Why::Budget);
+            }
             let bit = match self.blaster.encode(pool, condition, question.deadline) {
                 Ok(bits) => bits[0],
                 Err(why) => return Found::Nothing(why),
@@ -80,6 +91,9 @@ impl Sat {
         }
         let bits: Vec<Bit> = goals.iter().map(|&(bit, _)| bit).collect();
         let circuit = Circuit::new(self.blaster.gates(), &mut self.marks, &bits);
+        if circuit.len() > MOST_GATES {
+            return Found::Nothing(Why::Size);
+        }
         let most = FEW_GATES + GATES_RATIO * circuit.len();
         if self.engine.effort() != Effort::Quick || self.engine.loaded() > most {
             self.engine.restart(Effort::Quick);

@@ -19,6 +19,8 @@ mod scan;
 mod state;
 mod walk;
 
+use std::time::Instant;
+
 use rustc_hash::FxHashMap;
 
 use crate::bytes::{ByteSet, Truth};
@@ -32,17 +34,26 @@ use propagate::Propagation;
 use state::{Budget, State};
 
 /// How much work any question is worth, in units of about twenty nanoseconds.
-const EFFORT: u64 = 100_000;
+const EFFORT: u64 = 25_000;
 /// How much more it is worth for each step.
-const STEP_EFFORT: u64 = 1_000;
-/// No question is worth more.
-const MOST_EFFORT: u64 = 2_000_000;
+const STEP_EFFORT: u64 = 50;
+/// How much work it is worth to have better values.
+const TIDY_EFFORT: u64 = 50_000;
+/// So many times more it is worth once other means have failed.
+const PATIENCE: u64 = 20;
 /// Except with floating point, because the other layers are slow there.
 const FLOAT_EFFORT: u64 = 3_000_000;
 /// To decide a question on two bytes for good is worth this.
 const PAIRS_EFFORT: u64 = 2_000_000;
-/// Larger questions are not for this layer.
-const MOST_STEPS: usize = 1 << 20;
+
+/// How long to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// For what is found soon.
+    Little,
+    /// Other means have failed.
+    Much,
+}
 
 /// Finds inputs by search. Keeps its memory from question to question.
 #[derive(Debug, Default)]
@@ -107,7 +118,7 @@ impl Search {
     /// Looks for values that satisfy the conditions, near the hint.
     #[cfg(test)]
     pub(crate) fn solve(&mut self, pool: &Pool, question: &Question<'_>) -> Found {
-        self.solve_within(pool, question, &FxHashMap::default())
+        self.solve_within(pool, question, &FxHashMap::default(), Patience::Much)
     }
 
     /// Looks for values that satisfy the conditions, of bytes that may only have values of their
@@ -118,6 +129,7 @@ impl Search {
         pool: &Pool,
         question: &Question<'_>,
         domains: &FxHashMap<Variable, ByteSet>,
+        patience: Patience,
     ) -> Found {
         let mut known: FxHashMap<Variable, Domain> = FxHashMap::default();
         for (&variable, &set) in domains {
@@ -149,7 +161,8 @@ impl Search {
         if known.values().any(|domain| domain.holds.is_empty()) {
             return Found::Nothing(Why::Budget);
         }
-        let problem = Problem::new(pool, &conditions, |variable, step, is_byte| {
+        let deadline = question.deadline;
+        let problem = Problem::new(pool, &conditions, deadline, |variable, step, is_byte| {
             let domain = known.get(&variable);
             Unknown {
                 variable,
@@ -160,7 +173,11 @@ impl Search {
                 open: domain.map_or(ByteSet::ALL, |domain| domain.open),
             }
         });
-        let found = self.search(problem, question);
+        let Some(problem) = problem else {
+            let late = Instant::now() >= deadline;
+            return Found::Nothing(if late { Why::Budget } else { Why::Size });
+        };
+        let found = self.search(problem, question, patience);
         match found {
             Outcome::Model(mut model) => {
                 // Bytes that only conditions over one byte speak of.
@@ -193,15 +210,21 @@ impl Search {
         }
     }
 
-    fn search(&mut self, mut problem: Problem<'_>, question: &Question<'_>) -> Outcome {
-        if problem.tape.len() > MOST_STEPS {
-            return Outcome::Nothing(Why::Size);
-        }
+    fn search(
+        &mut self,
+        mut problem: Problem<'_>,
+        question: &Question<'_>,
+        patience: Patience,
+    ) -> Outcome {
         let float = |step: &crate::tape::Step| floats::is_float(step.term.op);
         let effort = if problem.tape.steps.iter().any(float) {
             FLOAT_EFFORT
         } else {
-            (EFFORT + STEP_EFFORT * problem.tape.len() as u64).min(MOST_EFFORT)
+            let effort = EFFORT + STEP_EFFORT * problem.tape.len() as u64;
+            match patience {
+                Patience::Little => effort,
+                Patience::Much => effort * PATIENCE,
+            }
         };
         let mut budget = Budget::new(effort, question.deadline);
         if !budget.spend(problem.tape.len()) {
@@ -304,7 +327,7 @@ impl Search {
     /// Puts changed variables back where the conditions allow it, and else makes them printable.
     fn tidy(&mut self, problem: &mut Problem<'_>, budget: &mut Budget) {
         // The values are worth some work even if the search took all.
-        budget.refill(EFFORT);
+        budget.refill(TIDY_EFFORT);
         for _ in 0..3 {
             let mut again = false;
             for at in 0..problem.unknowns.len() as u32 {

@@ -5,15 +5,16 @@ use std::time::{Duration, Instant};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::conflicts::Conflicts;
-use crate::interval;
+use crate::interval::{self, Domains, Impossible};
+use crate::known::parts;
 use crate::layer::{Found, Question, Why};
 use crate::lazy::Lazy;
-use crate::limits::{Domain, Limits};
+use crate::limits::Limits;
 use crate::model::{Hint, Model};
 use crate::path::Path;
 use crate::pool::{Expr, Pool};
 use crate::sat::Sat;
-use crate::search::Search;
+use crate::search::{Patience, Search};
 use crate::statistics::{Layer, Statistics};
 use crate::structure::{self, Origin, Scope, Slice};
 use crate::tape::Tape;
@@ -93,7 +94,7 @@ impl Unknown {
 pub struct Solver {
     budget: Budget,
     disabled: FxHashSet<Layer>,
-    domains: FxHashMap<Expr, Option<(Variable, Domain)>>,
+    domains: Domains,
     conflicts: Conflicts,
     search: Search,
     sat: Sat,
@@ -187,9 +188,11 @@ impl Solver {
                 return Answer::Satisfiable(model);
             }
         }
-        let conditions = simple.iter().enumerate();
-        let conditions = conditions.map(|(index, &expr)| (expr, Origin::Asked(index as u32)));
-        let conditions: Vec<(Expr, Origin)> = conditions.collect();
+        let mut conditions: Vec<(Expr, Origin)> = Vec::new();
+        for (index, &expr) in simple.iter().enumerate() {
+            let parts = parts(pool, expr).into_iter();
+            conditions.extend(parts.map(|part| (part, Origin::Asked(index as u32))));
+        }
         for scope in [Scope::Restricted, Scope::Whole, Scope::Unbounded] {
             let view = path.view(false);
             let slice = structure::slice(pool, path, view, prefix, &conditions, scope);
@@ -299,135 +302,208 @@ impl Solver {
                 return self.answered(Layer::Conflicts, Found::Conflict(core));
             }
         }
-        let found = match self.search(pool, &limits, question) {
-            Some(found) => found,
-            None => {
-                // Variables that occur only in conditions of their own are decided by their sets.
-                let related = limits.related(pool, exprs);
-                let conditions: Vec<Expr> = related.iter().map(|&at| exprs[at]).collect();
-                let part = Question {
-                    conditions: &conditions,
-                    ..*question
-                };
-                match self.solve(pool, &part) {
-                    Found::Model(mut model) => {
-                        let value = question.hint;
-                        let mentioned = conditions.iter().flat_map(|&e| pool.variables_of(e));
-                        keep_all(&mut model, mentioned, value);
-                        match limits.complete(&mut model, value) {
-                            Some(()) => Found::Model(model),
-                            None => Found::Nothing(Why::Budget),
-                        }
-                    }
-                    Found::Conflict(core) => {
-                        Found::Conflict(core.iter().map(|&at| related[at]).collect())
-                    }
-                    nothing => nothing,
-                }
-            }
-        };
+        let found = self.beyond(pool, &limits, question, origins);
         if let Found::Conflict(core) = &found {
             self.conflicts.add(core.iter().map(|&at| exprs[at]));
         }
         found
     }
 
-    /// The layers that look at the conditions over several bytes, with single bytes limited to sets.
-    fn search(&mut self, pool: &Pool, limits: &Limits, question: &Question<'_>) -> Option<Found> {
-        let (exprs, value) = (question.conditions, question.hint);
-        let places = limits.beyond_bytes(pool, exprs);
-        let rest: Vec<Expr> = places.iter().map(|&at| exprs[at]).collect();
-        let wanted = [Layer::Intervals, Layer::Search];
-        if !wanted.iter().any(|&layer| self.enabled(layer)) {
-            return None;
-        }
-        let tape = Tape::new(pool, &rest);
+    /// The layers for conditions over several bytes.
+    fn beyond(
+        &mut self,
+        pool: &Pool,
+        limits: &Limits,
+        question: &Question<'_>,
+        origins: &[Origin],
+    ) -> Found {
+        let places = limits.beyond_bytes(pool, question.conditions);
+        let rest = places.iter().map(|&at| question.conditions[at]);
+        let rest: Vec<Expr> = rest.collect();
+        let mut size = 0;
         if self.enabled(Layer::Intervals) {
-            let impossible = self.timed(Layer::Intervals, |_| {
-                interval::impossible(pool, &tape, limits.bytes())
+            // Mostly it is what is asked for that cannot be, or a condition over few bytes.
+            let few = |at: usize| {
+                let variables = pool.few_variables(question.conditions[at]);
+                matches!(origins[at], Origin::Asked(_)) || variables <= FEW
+            };
+            let near: Vec<usize> = places.iter().copied().filter(|&at| few(at)).collect();
+            let found = self.timed(Layer::Intervals, |solver| {
+                let mut bounds =
+                    |places: &[usize]| solver.bounds(pool, limits, question, places, &mut size);
+                bounds(&near).or_else(|| {
+                    let more = near.len() < places.len();
+                    more.then(|| bounds(&places)).flatten()
+                })
             });
-            if let Some(at) = impossible {
-                let mut core = vec![places[at]];
-                for variable in pool.variables_of(rest[at]) {
-                    core.extend(limits.of(variable));
-                }
-                return Some(self.answered(Layer::Intervals, Found::Conflict(core)));
+            if let Some(found) = found {
+                return self.answered(Layer::Intervals, found);
             }
         }
-        if !self.enabled(Layer::Search) {
-            return None;
+        let mut order = vec![
+            (Layer::Search, Patience::Little),
+            (Layer::Sat, Patience::Little),
+            (Layer::Search, Patience::Much),
+            (Layer::Sat, Patience::Much),
+            (Layer::Z3, Patience::Much),
+        ];
+        if size > LARGE {
+            // The set-up alone takes longer than a short search.
+            order.drain(..2);
         }
-        let found = self.timed(Layer::Search, |solver| {
-            let now = Instant::now();
-            let question = Question {
-                conditions: &rest,
-                hint: value,
-                deadline: question.deadline.min(now + SEARCH_TIME),
-            };
-            let domains = limits.bytes();
-            solver.search.solve_within(pool, &question, domains)
-        });
-        let found = match found {
-            Found::Model(mut model) => {
-                let mentioned = tape.variables().iter().map(|&(variable, _)| variable);
-                keep_all(&mut model, mentioned, value);
-                limits.complete(&mut model, value)?;
-                Found::Model(model)
-            }
-            // The sets of the bytes are part of the reason.
-            Found::Conflict(core) => {
-                let mut all: Vec<usize> = core.iter().map(|&at| places[at]).collect();
-                for &at in &core {
-                    for variable in pool.variables_of(rest[at]) {
-                        all.extend(limits.of(variable));
-                    }
-                }
-                all.sort_unstable();
-                all.dedup();
-                Found::Conflict(all)
-            }
-            Found::Nothing(_) => return None,
-        };
-        Some(self.answered(Layer::Search, found))
-    }
-
-    /// The layers that decide any question.
-    fn solve(&mut self, pool: &Pool, question: &Question<'_>) -> Found {
         let mut last = Why::Unsupported;
-        if self.enabled(Layer::Sat) {
-            let now = Instant::now();
-            // Z3 gets a chance, too.
-            let part = question.deadline.saturating_duration_since(now) * 3 / 4;
-            let question = Question {
-                deadline: now + part,
-                ..*question
-            };
-            let found = self.timed(Layer::Sat, |solver| solver.sat.solve(pool, &question));
-            match found {
-                Found::Nothing(why) => last = why,
-                _ => return self.answered(Layer::Sat, found),
+        for (layer, patience) in order {
+            if !self.enabled(layer) {
+                continue;
             }
-        }
-        if self.enabled(Layer::Z3) {
-            let found = self.timed(Layer::Z3, |solver| solver.z3.solve(pool, question));
+            if Instant::now() >= question.deadline {
+                return Found::Nothing(Why::Budget);
+            }
+            let found = self.timed(layer, |solver| match layer {
+                Layer::Search => solver.search(pool, limits, question, (&rest, &places), patience),
+                _ => solver.solve(pool, limits, question, (layer, patience)),
+            });
             match found {
-                // What the first layer could not do for want of time is the better reason.
+                // What an earlier layer could not do for want of time is the better reason.
                 Found::Nothing(Why::Unsupported) if last != Why::Unsupported => {}
+                Found::Nothing(_) if layer == Layer::Search => {}
                 Found::Nothing(why) => last = why,
-                _ => return self.answered(Layer::Z3, found),
+                found => return self.answered(layer, found),
             }
         }
         Found::Nothing(last)
     }
+
+    /// What bits and bounds tell of the conditions at these places.
+    fn bounds(
+        &mut self,
+        pool: &Pool,
+        limits: &Limits,
+        question: &Question<'_>,
+        places: &[usize],
+        size: &mut usize,
+    ) -> Option<Found> {
+        let rest = places.iter().map(|&at| question.conditions[at]);
+        let rest: Vec<Expr> = rest.collect();
+        let tape = Tape::until(pool, &rest, question.deadline)?;
+        *size = tape.len();
+        let Impossible { condition, words } =
+            interval::impossible(pool, &tape, limits, &mut self.domains)?;
+        let mut core: Vec<usize> = condition.iter().map(|&at| places[at]).collect();
+        core.extend(words.into_iter().flat_map(|word| limits.on_word(word)));
+        with_limits(pool, limits, question.conditions, &mut core);
+        Some(Found::Conflict(core))
+    }
+
+    /// Search for values that satisfy the conditions at these places, with single bytes limited to
+    /// sets.
+    fn search(
+        &mut self,
+        pool: &Pool,
+        limits: &Limits,
+        question: &Question<'_>,
+        (rest, places): (&[Expr], &[usize]),
+        patience: Patience,
+    ) -> Found {
+        let time = match patience {
+            Patience::Little => SEARCH_TIME,
+            Patience::Much => LONG_SEARCH_TIME,
+        };
+        let part = Question {
+            conditions: rest,
+            hint: question.hint,
+            deadline: question.deadline.min(Instant::now() + time),
+        };
+        let found = self
+            .search
+            .solve_within(pool, &part, limits.bytes(), patience);
+        match found {
+            Found::Model(mut model) => {
+                let mentioned = pool.variables_of_all(rest.iter().copied());
+                keep_all(&mut model, mentioned, question.hint);
+                match limits.complete(&mut model, question.hint) {
+                    Some(()) => Found::Model(model),
+                    None => Found::Nothing(Why::Budget),
+                }
+            }
+            // The sets of the bytes are part of the reason.
+            Found::Conflict(core) => {
+                let mut core: Vec<usize> = core.iter().map(|&at| places[at]).collect();
+                with_limits(pool, limits, question.conditions, &mut core);
+                Found::Conflict(core)
+            }
+            nothing => nothing,
+        }
+    }
+
+    /// A layer that decides any question.
+    fn solve(
+        &mut self,
+        pool: &Pool,
+        limits: &Limits,
+        question: &Question<'_>,
+        (layer, patience): (Layer, Patience),
+    ) -> Found {
+        // Variables that occur only in conditions of their own are decided by their sets.
+        let related = limits.related(pool, question.conditions);
+        let conditions = related.iter().map(|&at| question.conditions[at]);
+        let conditions: Vec<Expr> = conditions.collect();
+        let mut part = Question {
+            conditions: &conditions,
+            ..*question
+        };
+        let found = match layer {
+            Layer::Sat => {
+                let now = Instant::now();
+                // Z3 gets a chance, too.
+                let time = question.deadline.saturating_duration_since(now) * 3 / 4;
+                part.deadline = match patience {
+                    Patience::Little => now + time.min(SHORT_SAT_TIME),
+                    Patience::Much => now + time,
+                };
+                self.sat.solve(pool, &part)
+            }
+            _ => self.z3.solve(pool, &part),
+        };
+        match found {
+            Found::Model(mut model) => {
+                let value = question.hint;
+                let mentioned = pool.variables_of_all(conditions.iter().copied());
+                keep_all(&mut model, mentioned, value);
+                match limits.complete(&mut model, value) {
+                    Some(()) => Found::Model(model),
+                    None => Found::Nothing(Why::Budget),
+                }
+            }
+            Found::Conflict(core) => Found::Conflict(core.iter().map(|&at| related[at]).collect()),
+            nothing => nothing,
+        }
+    }
 }
 
+/// So many variables of a condition are few.
+const FEW: usize = 8;
+/// Questions of so many steps are large.
+const LARGE: usize = 1 << 14;
 /// Time for local search on one question: it finds an answer soon or not at all.
 const SEARCH_TIME: Duration = Duration::from_millis(3);
+/// The same once circuits have failed.
+const LONG_SEARCH_TIME: Duration = Duration::from_millis(50);
+/// Time for circuits before search is tried again.
+const SHORT_SAT_TIME: Duration = Duration::from_millis(10);
+
+/// Adds the conditions on single variables of those in a core.
+fn with_limits(pool: &Pool, limits: &Limits, conditions: &[Expr], core: &mut Vec<usize>) {
+    let variables = pool.variables_of_all(core.iter().map(|&at| conditions[at]));
+    core.extend(variables.into_iter().flat_map(|name| limits.of(name)));
+    core.sort_unstable();
+    core.dedup();
+}
 
 /// Adds variables that a layer left as they are, so that nobody else changes them.
 fn keep_all(
     model: &mut Vec<(Variable, u128)>,
-    variables: impl Iterator<Item = Variable>,
+    variables: Vec<Variable>,
     hint: &dyn Fn(Variable) -> u128,
 ) {
     let mut known: FxHashSet<Variable> = model.iter().map(|&(variable, _)| variable).collect();
@@ -514,6 +590,8 @@ fn core_of(
             Origin::Atom(number) => {
                 let index = path.view(false).atom_condition(number);
                 core.path.push(index as usize);
+                let earlier = path.view(false).atom_reasons(number);
+                core.path.extend(earlier.iter().map(|&n| n as usize));
                 let condition = path.conditions()[index as usize];
                 let reasons = path.reasons(pool, condition, index);
                 core.path.extend(reasons.iter().map(|&n| n as usize));

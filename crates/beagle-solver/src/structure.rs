@@ -26,6 +26,8 @@ pub(crate) enum Scope {
 
 /// No source has more bytes, and there are fewer arguments.
 const POSSIBLE: u128 = (1 << 31) - 1;
+/// If a question has more bytes of a file than this, they all stay in it at first.
+const MANY_BYTES: usize = 64;
 /// How many bytes a file may grow by one answer.
 const MAX_GROWTH: u64 = 4096;
 /// How many arguments may be added by one answer.
@@ -64,11 +66,9 @@ pub(crate) fn slice(
     scope: Scope,
 ) -> Slice {
     let mut seeds: Vec<Variable> = Vec::new();
-    for &(expr, _) in asked {
-        for variable in pool.variables_of(expr) {
-            seeds.push(variable);
-            seeds.extend(chain(pool, path.hint(), variable));
-        }
+    for variable in pool.variables_of_all(asked.iter().map(|&(expr, _)| expr)) {
+        seeds.push(variable);
+        seeds.extend(chain(pool, path.hint(), variable));
     }
     let (mut variables, mut atoms) = view.slice(prefix, &seeds);
     let whole = scope != Scope::Restricted;
@@ -215,11 +215,34 @@ impl Builder<'_> {
 
     fn files(&mut self, whole: bool) {
         let bytes = self.bytes(|key| !key.is_string());
-        for &(source, index, byte) in &bytes {
+        // The bytes come by source.
+        let mut last = None;
+        for (at, &(source, index, byte)) in bytes.iter().enumerate() {
+            let (sized, kept) = match last {
+                Some((of, sized, kept)) if of == source => (sized, kept),
+                _ => {
+                    let sized = self.has(VariableKind::Size(source));
+                    let of_source = bytes[at..].iter().take_while(|&&(of, ..)| of == source);
+                    let inside = of_source.map(|&(_, index, _)| u64::from(index) + 1);
+                    let hint = self.path.hint().size(source);
+                    let inside = inside.filter(|&end| end <= hint);
+                    let many = sized && !whole && inside.clone().count() > MANY_BYTES;
+                    let kept = inside.last().filter(|_| many).unwrap_or(0);
+                    if kept > 0 {
+                        let size = VariableKind::Size(source);
+                        self.at_least(size, kept.into(), Origin::Restriction);
+                    }
+                    (sized, kept)
+                }
+            };
+            last = Some((source, sized, kept));
+            if u64::from(index) < kept {
+                continue;
+            }
             let zero = self.zero(byte);
             if !self.path.hint().has(source) {
                 self.conditions.push((zero, Origin::Structure));
-            } else if self.has(VariableKind::Size(source)) {
+            } else if sized {
                 let size = self.pool.variable(VariableKind::Size(source));
                 let index = self.pool.constant(64, index.into());
                 let inside = self.pool.op(Op::Ult, 1, &[index, size]);

@@ -1,5 +1,7 @@
 //! Expressions as a list of steps, to evaluate them many times.
 
+use std::time::Instant;
+
 use beagle_trace::node::mask;
 use beagle_trace::op::{Arity, Op};
 use beagle_trace::{arithmetic, render};
@@ -8,6 +10,11 @@ use rustc_hash::FxHashMap;
 use crate::facts::mask64;
 use crate::pool::{Expr, Pool, Table, Term};
 use crate::variable::Variable;
+
+/// Larger questions are only for those who have to.
+const MOST_STEPS: usize = 1 << 17;
+/// So many steps are made before the clock is looked at.
+const STEPS_PER_CHECK: usize = 1 << 10;
 
 /// One operation; operands are numbers of earlier steps.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +60,30 @@ pub struct Values {
 impl Tape {
     /// The steps that compute these expressions.
     pub fn new(pool: &Pool, roots: &[Expr]) -> Self {
-        let mut tape = Self {
+        let mut tape = Self::empty();
+        for &root in roots {
+            tape.add(pool, root, |_| true);
+        }
+        tape
+    }
+
+    /// The same, unless there are too many steps or the time is up.
+    pub(crate) fn until(pool: &Pool, roots: &[Expr], deadline: Instant) -> Option<Self> {
+        let mut tape = Self::empty();
+        let mut check = 0;
+        let mut go_on = |steps: usize| {
+            if steps < check {
+                return true;
+            }
+            check = steps + STEPS_PER_CHECK;
+            steps <= MOST_STEPS && Instant::now() < deadline
+        };
+        let complete = roots.iter().all(|&root| tape.add(pool, root, &mut go_on));
+        complete.then_some(tape)
+    }
+
+    fn empty() -> Self {
+        Self {
             steps: Vec::new(),
             constants: Vec::new(),
             roots: Vec::new(),
@@ -62,15 +92,11 @@ impl Tape {
             conversions: FxHashMap::default(),
             at: FxHashMap::default(),
             wide: false,
-        };
-        for &root in roots {
-            let step = tape.add(pool, root);
-            tape.roots.push(step);
         }
-        tape
     }
 
-    fn add(&mut self, pool: &Pool, root: Expr) -> u32 {
+    /// Adds an expression, unless it is told to stop on the way.
+    fn add(&mut self, pool: &Pool, root: Expr, mut go_on: impl FnMut(usize) -> bool) -> bool {
         // Expressions are deep; no recursion.
         let mut todo = vec![(root, false)];
         while let Some((expr, ready)) = todo.pop() {
@@ -87,9 +113,13 @@ impl Tape {
                 }
                 continue;
             }
+            if !go_on(self.steps.len()) {
+                return false;
+            }
             self.push(pool, expr, term);
         }
-        self.at[&root]
+        self.roots.push(self.at[&root]);
+        true
     }
 
     fn push(&mut self, pool: &Pool, expr: Expr, term: Term) {

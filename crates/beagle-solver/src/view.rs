@@ -1,9 +1,10 @@
 //! The conditions of a path, simplified and cut into parts that hang together.
 
-use crate::known::{Known, parts};
+use crate::known::{Known, Sharp, parts};
 use crate::model::Hint;
-use crate::partition::Partition;
+use crate::partition::{Joined, Partition};
 use crate::pool::{Expr, Pool};
+use crate::support::{NONE, Support};
 use crate::variable::{Variable, VariableKind};
 
 /// Conditions that are each simplified by those before them.
@@ -11,11 +12,27 @@ use crate::variable::{Variable, VariableKind};
 pub(crate) struct View {
     /// What remains of each condition after simplification by the earlier ones.
     simplified: Vec<Expr>,
-    /// The parts of the simplified conditions, each with the time of its condition.
-    atoms: Vec<(Expr, u32)>,
+    /// The parts of the simplified conditions.
+    atoms: Vec<Atom>,
     partition: Partition,
+    joined: Joined,
     known: Known,
 }
+
+/// A part of a condition.
+#[derive(Clone, Copy, Debug)]
+struct Atom {
+    expr: Expr,
+    /// The time of its condition.
+    time: u32,
+    /// From when on later parts say the same and more.
+    replaced: u32,
+    /// The earlier conditions that it stands for, too.
+    reasons: Support,
+}
+
+/// Times are below this.
+const NEVER: u32 = u32::MAX;
 
 impl View {
     /// Adds a condition. Whether it is possible after the earlier ones.
@@ -49,17 +66,41 @@ impl View {
             if self.known.follows(pool, atom) {
                 continue;
             }
-            self.known.learn(pool, atom, found.reasons, time);
             let number = self.atoms.len() as u32;
-            self.atoms.push((atom, time));
-            let variables = pool.variables_of(atom);
-            self.partition.join(time, &variables, Some(number));
-            for &variable in &variables {
-                let chain = chain(pool, hint, variable);
-                self.partition.join(time, &chain, None);
+            let atoms = &mut self.atoms;
+            let sharp = self
+                .known
+                .sharpen(pool, atom, found.reasons, time, number, |earlier| {
+                    atoms[earlier as usize].replaced = time;
+                });
+            for Sharp { expr, reasons } in sharp {
+                let because = if reasons == NONE {
+                    found.reasons
+                } else {
+                    reasons
+                };
+                self.known.learn(pool, expr, because, time);
+                self.keep(pool, hint, expr, reasons, time);
             }
         }
         (true, self.atoms.len() > before)
+    }
+
+    /// Keeps a part of a condition.
+    fn keep(&mut self, pool: &mut Pool, hint: &Hint, expr: Expr, reasons: Support, time: u32) {
+        let number = self.atoms.len() as u32;
+        self.atoms.push(Atom {
+            expr,
+            time,
+            replaced: NEVER,
+            reasons,
+        });
+        let variables = self.joined.join(pool, expr);
+        self.partition.join(time, &variables, Some(number));
+        for &variable in &variables {
+            let chain = chain(pool, hint, variable);
+            self.partition.join(time, &chain, None);
+        }
     }
 
     /// What remains of the condition at this index.
@@ -70,17 +111,33 @@ impl View {
     /// The variables and parts of conditions that hang together with these variables, when only the
     /// first conditions count.
     pub(crate) fn slice(&self, prefix: u32, variables: &[Variable]) -> (Vec<Variable>, Vec<u32>) {
-        self.partition.slice(prefix, variables)
+        let (variables, mut atoms) = self.partition.slice(prefix, variables);
+        atoms.retain(|&atom| self.atoms[atom as usize].replaced > prefix);
+        (variables, atoms)
     }
 
     /// A part of a condition.
     pub(crate) fn atom(&self, number: u32) -> Expr {
-        self.atoms[number as usize].0
+        self.atoms[number as usize].expr
     }
 
     /// The index of the condition that a part belongs to.
     pub(crate) fn atom_condition(&self, number: u32) -> u32 {
-        self.atoms[number as usize].1 - 1
+        self.atoms[number as usize].time - 1
+    }
+
+    /// The earlier conditions that a part of a condition stands for, too.
+    pub(crate) fn atom_reasons(&self, number: u32) -> Vec<u32> {
+        let atom = &self.atoms[number as usize];
+        self.members(atom.reasons, atom.time - 1)
+    }
+
+    /// The conditions of a set; all of the first ones if they are too many to keep.
+    fn members(&self, set: Support, prefix: u32) -> Vec<u32> {
+        match self.known.conditions(set) {
+            Some(conditions) => conditions.to_vec(),
+            None => (0..prefix).collect(),
+        }
     }
 
     /// An expression as it is after the first conditions.
@@ -91,10 +148,7 @@ impl View {
     /// The conditions among the first that were used to simplify an expression.
     pub(crate) fn reasons(&mut self, pool: &mut Pool, expr: Expr, prefix: u32) -> Vec<u32> {
         let set = self.known.simplify(pool, expr, prefix).reasons;
-        match self.known.conditions(set) {
-            Some(conditions) => conditions.to_vec(),
-            None => (0..prefix).collect(),
-        }
+        self.members(set, prefix)
     }
 }
 
@@ -113,4 +167,43 @@ pub(crate) fn chain(pool: &mut Pool, hint: &Hint, variable: Variable) -> Vec<Var
         Variable(pool.term(expr).c)
     });
     bytes.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use beagle_trace::Input;
+    use beagle_trace::op::Op;
+
+    use super::*;
+    use crate::variable::SourceKey;
+
+    /// A word of two bytes of standard input, the higher first.
+    fn word(pool: &mut Pool) -> Expr {
+        let stdin = pool.source(&SourceKey::Stdin);
+        // The order in which they are met must not matter.
+        let low = pool.variable(VariableKind::Byte(stdin, 1));
+        let high = pool.variable(VariableKind::Byte(stdin, 0));
+        pool.op(Op::Concat, 16, &[high, low])
+    }
+
+    #[test]
+    fn a_loop_over_a_length_leaves_one_condition() {
+        let mut pool = Pool::new();
+        let none: [&str; 0] = [];
+        let input = Input::from_args("p", none).with_stdin(*b"\x7f\xff");
+        let hint = Hint::new(&mut pool, input);
+        let word = word(&mut pool);
+        let mut view = View::default();
+        for count in 3..1000 {
+            let count = pool.constant(16, count);
+            let other = pool.ne(word, count);
+            assert!(view.push(&mut pool, &hint, other));
+        }
+        let variables = pool.variables_of(word);
+        for (prefix, most) in [(10, 3), (500, 3), (997, 3)] {
+            let (_, atoms) = view.slice(prefix, &variables);
+            let shown = atoms.iter().map(|&atom| pool.show(view.atom(atom)));
+            assert!(atoms.len() <= most, "{:?}", shown.collect::<Vec<_>>());
+        }
+    }
 }

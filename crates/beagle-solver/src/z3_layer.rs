@@ -36,6 +36,9 @@ const MAX_TERMS: usize = 1 << 21;
 /// for every question.
 const MAX_ASSERTED: usize = 20_000;
 
+/// So many conditions are asserted before the clock is looked at.
+const CONDITIONS_PER_CHECK: usize = 1 << 7;
+
 /// The part of the time that the shared solver has before the question gets one of its own.
 const INCREMENTAL_PART: u32 = 4;
 
@@ -145,7 +148,7 @@ impl Session {
             [] => self.solver.check(),
             _ => self.solver.check_assumptions(literals),
         });
-        match result {
+        match result.unwrap_or(SatResult::Unknown) {
             SatResult::Unknown => Outcome::Unknown,
             SatResult::Unsat => Outcome::Unsat(self.solver.get_unsat_core().into_iter().collect()),
             SatResult::Sat => {
@@ -204,12 +207,7 @@ impl Z3Layer {
         if let Err(why) = added {
             return Found::Nothing(why);
         }
-        let mut variables: Vec<Variable> = conditions
-            .iter()
-            .flat_map(|&condition| pool.variables_of(condition))
-            .collect();
-        variables.sort_unstable();
-        variables.dedup();
+        let variables = pool.variables_of_all(conditions.iter().copied());
         match self.mode {
             #[cfg(test)]
             Mode::Fresh => self.fresh(pool, question, &variables),
@@ -239,10 +237,15 @@ impl Z3Layer {
         variables: &[Variable],
         session: &mut Session,
     ) -> Found {
-        let conditions = question.conditions.iter();
-        let literals: Vec<Bool> = conditions
-            .map(|&condition| session.condition(&self.terms, condition))
-            .collect();
+        let mut literals: Vec<Bool> = Vec::new();
+        for &condition in question.conditions {
+            if literals.len().is_multiple_of(CONDITIONS_PER_CHECK)
+                && Instant::now() >= question.deadline
+            {
+                return Found::Nothing(Why::Budget);
+            }
+            literals.push(session.condition(&self.terms, condition));
+        }
         let start = Instant::now();
         let left = question.deadline.saturating_duration_since(start);
         let part = (left / INCREMENTAL_PART).clamp(INCREMENTAL_LEAST, INCREMENTAL_MOST);
@@ -267,7 +270,10 @@ impl Z3Layer {
 
     fn fresh(&self, pool: &Pool, question: &Question<'_>, variables: &[Variable]) -> Found {
         let mut session = Session::new();
-        for &condition in question.conditions {
+        for (index, &condition) in question.conditions.iter().enumerate() {
+            if index % CONDITIONS_PER_CHECK == 0 && Instant::now() >= question.deadline {
+                return Found::Nothing(Why::Budget);
+            }
             session.solver.assert(self.terms.bit(condition));
         }
         let start = Instant::now();

@@ -34,6 +34,9 @@ const SLOW: &[&str] = &[
     "compact",
 ];
 
+/// So many gates are made known before the clock is looked at.
+const GATES_PER_CHECK: usize = 1 << 10;
+
 /// What the solver said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
@@ -122,16 +125,26 @@ impl Engine {
         self.deadline.at.store(time, Ordering::Relaxed);
     }
 
-    /// Makes gates known, operands first.
-    pub(super) fn load(&mut self, gates: &Gates, numbers: impl Iterator<Item = usize>) {
+    /// Whether the time is up.
+    fn is_late(&self) -> bool {
+        let now = self.deadline.start.elapsed().as_nanos();
+        now >= u128::from(self.deadline.at.load(Ordering::Relaxed))
+    }
+
+    /// Makes gates known, operands first; whether there was time for it.
+    pub(super) fn load(&mut self, gates: &Gates, numbers: impl Iterator<Item = usize>) -> bool {
         self.numbers.resize(gates.len(), 0);
-        for gate in numbers {
+        for (count, gate) in numbers.enumerate() {
+            if count % GATES_PER_CHECK == 0 && self.is_late() {
+                return false;
+            }
             if self.numbers[gate] == 0 {
                 self.loaded.push(gate as u32);
                 self.numbers[gate] = self.loaded.len() as u32;
                 self.add(gate, gates.get(gate));
             }
         }
+        true
     }
 
     fn add(&mut self, gate: usize, content: Gate) {

@@ -291,7 +291,9 @@ impl Search<'_> {
         if !self.is_loaded {
             let numbers = self.circuit.numbers().iter();
             let gates = self.blaster.gates();
-            self.engine.load(gates, numbers.map(|&gate| gate as usize));
+            if !self.engine.load(gates, numbers.map(|&gate| gate as usize)) {
+                return Answer::Unknown;
+            }
             for (at, known) in self.variables.iter().enumerate() {
                 for (bit, index) in self.circuit.variable_bits(at) {
                     self.engine

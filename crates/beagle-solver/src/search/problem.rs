@@ -1,6 +1,7 @@
 //! What is searched: conditions as a tape, and how its steps depend on the variables.
 
 use std::rc::Rc;
+use std::time::Instant;
 
 use beagle_trace::op::Op;
 
@@ -107,13 +108,15 @@ fn step_work(tape: &Tape, number: usize) -> u8 {
 }
 
 impl<'a> Problem<'a> {
-    /// The conditions, with a way to know the hint and the domains of variables.
+    /// The conditions, with a way to know the hint and the domains of variables; `None` if they are too
+    /// large or the time is up.
     pub(crate) fn new(
         pool: &'a Pool,
         conditions: &[Expr],
+        deadline: Instant,
         mut unknown: impl FnMut(Variable, u32, bool) -> Unknown,
-    ) -> Self {
-        let tape = Tape::new(pool, conditions);
+    ) -> Option<Self> {
+        let tape = Tape::until(pool, conditions, deadline)?;
         let count = tape.len();
         let mut unknown_at = vec![NONE; count];
         let mut varies = vec![false; count];
@@ -155,7 +158,7 @@ impl<'a> Problem<'a> {
             });
         }
         let work = (0..count).map(|number| step_work(&tape, number)).collect();
-        Self {
+        Some(Self {
             pool,
             work,
             lane_work: vec![0; unknowns.len()],
@@ -170,7 +173,7 @@ impl<'a> Problem<'a> {
             varies,
             ends,
             users,
-        }
+        })
     }
 
     /// The steps that depend on a variable, in ascending order, without its own.

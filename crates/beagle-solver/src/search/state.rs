@@ -54,9 +54,9 @@ impl Budget {
         self.clone()
     }
 
-    /// Allows so much work again; the deadline stays.
+    /// Allows so much work from now on; the deadline stays.
     pub(crate) fn refill(&mut self, steps: u64) {
-        self.left = self.left.max(steps);
+        self.left = steps;
         self.unchecked = CHECK;
     }
 

@@ -522,7 +522,7 @@ fn domains_are_kept() {
             hint: &hint,
             deadline: later(),
         };
-        let found = Search::default().solve_within(&w.pool, &question, &domains);
+        let found = Search::default().solve_within(&w.pool, &question, &domains, Patience::Much);
         let Found::Model(model) = found else {
             panic!("{found:?}");
         };
@@ -537,7 +537,7 @@ fn domains_are_kept() {
         hint: &|_| 1,
         deadline: later(),
     };
-    let found = Search::default().solve_within(&w.pool, &question, &domains);
+    let found = Search::default().solve_within(&w.pool, &question, &domains, Patience::Much);
     assert_eq!(found, Found::Conflict(vec![0]));
 }
 

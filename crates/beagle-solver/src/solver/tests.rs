@@ -1,5 +1,7 @@
 //! Questions about arguments, standard input and sizes, against trying all small inputs.
 
+mod words;
+
 use beagle_trace::Input;
 use beagle_trace::op::Op;
 
@@ -489,4 +491,40 @@ fn answers_are_near_and_printable() {
         bytes.iter().all(|byte| (b' '..=b'~').contains(byte)),
         "{bytes:?}"
     );
+}
+
+#[test]
+fn a_model_that_breaks_a_condition_is_not_accepted() {
+    let mut pool = Pool::new();
+    let [first, second] = [0, 1].map(|at| assembled(&mut pool, at, 1));
+    let parent = Input::from_args("p", [""; 0]).with_stdin(*b"xy");
+    let mut path = Path::new(&mut pool, parent);
+    let letter = pool.constant(8, b'a'.into());
+    let other = pool.ne(first, letter);
+    path.push(&mut pool, other);
+    let asked = pool.eq(second, letter);
+    let [first, second] = [first, second].map(|byte| Variable(pool.term(byte).c));
+    let mut accepted = |prefix: u32, changes: &[(Variable, u128)]| {
+        let changes = changes.to_vec();
+        verified(&mut pool, &path, prefix, &[asked], Model { changes })
+    };
+    let good = [(second, b'a'.into())];
+    let same = [(first, b'x'.into()), (second, b'a'.into())];
+    let changes = good.to_vec();
+    assert_eq!(
+        accepted(1, &good),
+        Some(Model {
+            changes: changes.clone()
+        })
+    );
+    assert_eq!(accepted(1, &same), Some(Model { changes }));
+    // What is asked for does not hold, a condition of the path does not hold, neither does.
+    assert_eq!(accepted(1, &[(second, b'b'.into())]), None);
+    assert_eq!(
+        accepted(1, &[(first, b'a'.into()), (second, b'a'.into())]),
+        None
+    );
+    assert_eq!(accepted(1, &[(first, b'a'.into())]), None);
+    // A condition after the first ones need not hold.
+    assert!(accepted(0, &[(first, b'a'.into()), (second, b'a'.into())]).is_some());
 }

@@ -59,7 +59,7 @@ fn decide(solver: &Solver, terms: &Terms, asked: &[Expr], limit: Duration) -> Op
         solver.assert(terms.bit(condition));
     }
     let deadline = Instant::now() + limit;
-    match watchdog::until(deadline, || solver.check()) {
+    match watchdog::until(deadline, || solver.check())? {
         SatResult::Sat => Some(true),
         SatResult::Unsat => Some(false),
         SatResult::Unknown => None,

@@ -12,13 +12,14 @@ use z3::Context;
 /// How often to interrupt again: Z3 may have been between two steps that look at the flag.
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// Runs something that asks Z3 in this thread; after the deadline Z3 gives up.
-pub(super) fn until<T>(deadline: Instant, run: impl FnOnce() -> T) -> T {
+/// Runs something that asks Z3 in this thread; after the deadline Z3 gives up. `None` if the system has no
+/// thread left that could see to it.
+pub(super) fn until<T>(deadline: Instant, run: impl FnOnce() -> T) -> Option<T> {
     let context = Context::thread_local();
     let handle = context.handle();
     let (done, changed) = (Mutex::new(false), Condvar::new());
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let watch = || {
             let mut wait = deadline.saturating_duration_since(Instant::now());
             let mut ended = done.lock().unwrap_or_else(PoisonError::into_inner);
             while !*ended {
@@ -31,10 +32,12 @@ pub(super) fn until<T>(deadline: Instant, run: impl FnOnce() -> T) -> T {
                     wait = AGAIN;
                 }
             }
-        });
+        };
+        let thread = std::thread::Builder::new();
+        thread.spawn_scoped(scope, watch).ok()?;
         let result = run();
         *done.lock().unwrap_or_else(PoisonError::into_inner) = true;
         changed.notify_one();
-        result
+        Some(result)
     })
 }
