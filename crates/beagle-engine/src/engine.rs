@@ -170,6 +170,12 @@ const ROUNDS: [Duration; 3] = [
     Duration::from_millis(2000),
 ];
 
+/// What a run costs, where a question costs 1.
+const RUN_EFFORT: u64 = 4;
+
+/// What a question without an answer costs, by how often it was put off.
+const VAIN_EFFORT: [u64; ROUNDS.len()] = [10, 100, 1000];
+
 impl<'a> Engine<'a> {
     /// For two traced versions.
     pub fn new(
@@ -249,16 +255,16 @@ impl<'a> Engine<'a> {
             let Some(chosen) = self.frontier.next(&self.scene, product) else {
                 return Ok(End::Exhausted);
             };
-            let start = Instant::now();
             let made = self.ask(chosen);
             let next = match made {
                 Some(input) if self.is_new(&input) => {
-                    self.frontier.account(chosen.strategy).inputs += 1;
+                    let account = self.frontier.account(chosen.strategy);
+                    account.inputs += 1;
+                    account.effort += RUN_EFFORT;
                     self.run(input, Some(chosen.strategy), listener)?
                 }
                 _ => Next::GoOn,
             };
-            self.frontier.account(chosen.strategy).time += start.elapsed();
             if next == Next::Stop {
                 return Ok(End::Stopped);
             }
@@ -305,7 +311,9 @@ impl<'a> Engine<'a> {
             deadline: Some(self.options.deadline),
         });
         self.status.queries += 1;
-        self.frontier.account(chosen.strategy).queries += 1;
+        let account = self.frontier.account(chosen.strategy);
+        account.queries += 1;
+        account.effort += 1;
         let (pool, solver) = (&mut self.pool, &mut self.solver);
         let path = &mut record.product.path;
         let mut answer = solver.ask(pool, path, question.prefix, &question.asked);
@@ -349,6 +357,8 @@ impl<'a> Engine<'a> {
 
     fn unanswered(&mut self, chosen: Chosen, question: &Question, why: Unknown) {
         let at = chosen.at;
+        let account = self.frontier.account(chosen.strategy);
+        account.effort += VAIN_EFFORT[(at.round as usize).min(ROUNDS.len() - 1)];
         if why == Unknown::Budget && (at.round as usize) + 1 < ROUNDS.len() {
             let Some(record) = &self.records[at.run as usize] else {
                 return;

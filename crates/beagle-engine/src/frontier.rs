@@ -3,7 +3,6 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::hash::{Hash, Hasher};
-use std::time::Duration;
 
 use rustc_hash::{FxHashSet, FxHasher};
 
@@ -67,8 +66,8 @@ pub struct Account {
     pub inputs: u64,
     /// Inputs on which the traced versions differed.
     pub differences: u64,
-    /// Time spent.
-    pub time: Duration,
+    /// What it cost, in units that do not depend on the machine.
+    pub effort: u64,
 }
 
 struct Queue {
@@ -188,14 +187,14 @@ impl Frontier {
             let queues = self.queues.iter().enumerate();
             queues.filter_map(|(index, queue)| Some((index, queue, queue.heap.peek()?)))
         };
-        let total: Duration = waiting().map(|(_, queue, _)| queue.account.time).sum();
+        let total: u64 = waiting().map(|(_, queue, _)| queue.account.effort).sum();
         let direct = waiting().find(|(_, queue, top)| {
-            top.cost < DIRECT && queue.account.time.as_secs_f32() <= 0.1 + 0.6 * total.as_secs_f32()
+            top.cost < DIRECT && queue.account.effort <= HEAD_START + total * 3 / 5
         });
         if let Some((index, ..)) = direct {
             return Some(index);
         }
-        let least = waiting().min_by(|a, b| a.1.account.time.cmp(&b.1.account.time));
+        let least = waiting().min_by_key(|(_, queue, _)| queue.account.effort);
         least.map(|(index, ..)| index)
     }
 
@@ -209,6 +208,10 @@ impl Frontier {
         self.queues.iter().map(|queue| &queue.account)
     }
 }
+
+/// So much effort may go into questions that would show a difference by themselves before others
+/// have their turn.
+const HEAD_START: u64 = 100;
 
 /// Questions below this cost would show a difference by themselves.
 const DIRECT: f32 = 10.0;

@@ -76,7 +76,8 @@ impl Invocation {
         Ok(Self {
             seeds: inputs,
             rules: Rules {
-                arguments: (!auto).then_some(words.len() as u32 + 1),
+                // Words that are given are all that there are.
+                arguments: (!words.is_empty() && !request.all).then_some(words.len() as u32 + 1),
                 sources: shape.rules,
             },
             saved: seeds.saved,
