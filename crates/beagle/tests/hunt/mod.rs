@@ -93,14 +93,18 @@ impl Hunt<'_> {
     pub fn run(&self, cache: &Path) -> Result<Report, String> {
         let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
         let command = self.command(dir.path());
-        let mut command = command.map_err(|error| error.to_string())?;
-        let output = command.env("BEAGLE_CACHE", cache).output();
-        let output = output.map_err(|error| error.to_string())?;
-        serde_json::from_slice(&output.stdout).map_err(|error| {
-            let said = String::from_utf8_lossy(&output.stderr);
-            format!("no report ({error}), {}: {said}", output.status)
-        })
+        report(&mut command.map_err(|error| error.to_string())?, cache)
     }
+}
+
+/// What a search reports; an error is what Beagle said instead.
+pub fn report(command: &mut Command, cache: &Path) -> Result<Report, String> {
+    let output = command.env("BEAGLE_CACHE", cache).output();
+    let output = output.map_err(|error| error.to_string())?;
+    serde_json::from_slice(&output.stdout).map_err(|error| {
+        let said = String::from_utf8_lossy(&output.stderr);
+        format!("no report ({error}), {}: {said}", output.status)
+    })
 }
 
 /// A word that varies, as the command line has it.
