@@ -47,12 +47,11 @@ impl Hunt<'_> {
             }
             Source::File(_) => {}
         }
-        let is_word = |name: &str| self.seed.args.iter().any(|word| word == name);
         for (name, content) in &self.seed.files {
             // What is not named on the command line is there for the program, but does not vary.
-            let path = match is_word(name) {
-                true => dir.join(name),
-                false => dir.join(FIXTURE).join(name),
+            let path = match beside(self.seed).any(|(beside, _)| beside == name) {
+                true => dir.join(FIXTURE).join(name),
+                false => dir.join(name),
             };
             if let Some(parent) = path.parent() {
                 fs_err::create_dir_all(parent)?;
@@ -105,6 +104,12 @@ pub fn report(command: &mut Command, cache: &Path) -> Result<Report, String> {
         let said = String::from_utf8_lossy(&output.stderr);
         format!("no report ({error}), {}: {said}", output.status)
     })
+}
+
+/// The files that are there but are not named on the command line.
+pub fn beside(input: &Input) -> impl Iterator<Item = (&String, &Vec<u8>)> {
+    let is_word = |name: &str| input.args.iter().any(|word| word == name);
+    input.files.iter().filter(move |(name, _)| !is_word(name))
 }
 
 /// A word that varies, as the command line has it.

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use beagle_report::diff::Verdict;
-use beagle_subjects::{Kind, Pair, Workshop, root, subjects};
+use beagle_subjects::{Input, Kind, Pair, Workshop, root, subjects};
 use hunt::Hunt;
 use libtest_mimic::{Arguments, Trial};
 use tempfile::TempDir;
@@ -22,7 +22,21 @@ const SECONDS: u64 = 30;
 const SECONDS_FOR_NOTHING: u64 = 3;
 
 /// Pairs of different subjects that take a second or two each.
-const SAMPLE: [&str; 2] = ["bitpack/checksum-as-data", "bitpack/nibble-table-typo"];
+const SAMPLE: [&str; 13] = [
+    "bitpack/nibble-table-typo",
+    "calc/hex-numbers",
+    "caldate/weekend-start-shortcut",
+    "comments/digit-separators",
+    "fields/nested-range-shrinks",
+    "fields/split-by-memchr",
+    "imghdr/row-size-overflow",
+    "ini/unfolded-hash",
+    "ini/value-helpers",
+    "jobs/aging-floor",
+    "jsonpick/surrogate-plane-or",
+    "ledger/rounded-before-sum",
+    "mailmerge/result-limit-off-by-one",
+];
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
@@ -59,9 +73,27 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
+/// An input on which the versions agree: the first, or rather the first that is of the shape of one
+/// on which they do not, as the number of words and the files beside them do not vary.
+fn seed(pair: &Pair) -> Option<&Input> {
+    let likeness = |input: &Input| {
+        let differs = pair.differs.iter().map(|difference| &difference.input);
+        let likeness = differs.map(|other| {
+            let beside = hunt::beside(input).eq(hunt::beside(other));
+            2 * u8::from(beside) + u8::from(input.args.len() == other.args.len())
+        });
+        likeness.max()
+    };
+    // The last of equals is the first one from behind.
+    pair.agrees
+        .iter()
+        .rev()
+        .max_by_key(|&input| likeness(input))
+}
+
 /// The truth about a pair.
 fn check(pair: &Pair, seconds: u64, workshop: &Workshop, cache: &TempDir) -> Result<(), String> {
-    let seed = pair.agrees.first().ok_or("no input to start from")?;
+    let seed = seed(pair).ok_or("no input to start from")?;
     let hunt = Hunt {
         old: &pair.old,
         new: &pair.new,
