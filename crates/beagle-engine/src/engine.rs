@@ -436,6 +436,7 @@ impl<'a> Engine<'a> {
                 .lose("conditions that could not be read", product.lost as u64);
         }
         let differs = is_different(&old, &new) || files(old_trace) != files(new_trace);
+        self.cut |= product.cut;
         self.scene.add(&mut product);
         let way = product.hashes.last().copied().unwrap_or(0);
         let fresh = self.paths.insert(way) || product.merit > 0;

@@ -1,6 +1,7 @@
 //! A version pair and the truth about it: what changed, and inputs that do and do not show it.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -92,7 +93,7 @@ pub enum Sanitizer {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Input {
     /// The arguments, without the program's name.
-    pub args: Vec<String>,
+    pub args: Vec<OsString>,
     /// Standard input.
     pub stdin: Vec<u8>,
     /// The files in its working directory, by relative path.

@@ -106,7 +106,7 @@ impl RawInput {
         }
         let stdin = text_or_hex("stdin", self.stdin, self.stdin_hex)?.unwrap_or_default();
         Ok(Input {
-            args: self.args,
+            args: self.args.into_iter().map(Into::into).collect(),
             stdin,
             files,
             env: self.env,

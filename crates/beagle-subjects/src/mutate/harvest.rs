@@ -48,17 +48,25 @@ pub struct Harvest {
     pub mutants: Vec<Mutant>,
 }
 
-/// Finds the mutants of a target. Looks at candidates only until it has enough.
-pub fn harvest(target: &Target, options: &Options) -> Result<Harvest> {
+/// Every change of a target that the operators know of, with its id, compiling or not.
+pub fn numbered(target: &Target) -> Result<Vec<Mutant>> {
     let mut all = Vec::new();
-    let mut judges = BTreeMap::new();
     for (file, source) in &target.files {
         all.extend(candidates(file, source)?);
-        let judge = Judge::new(&target.path(file), source, &options.cflags)?;
-        judges.insert(file.as_path(), judge);
     }
     for (number, mutant) in (1..).zip(&mut all) {
         mutant.id = format!("m{number:04}");
+    }
+    Ok(all)
+}
+
+/// Finds the mutants of a target. Looks at candidates only until it has enough.
+pub fn harvest(target: &Target, options: &Options) -> Result<Harvest> {
+    let all = numbered(target)?;
+    let mut judges = BTreeMap::new();
+    for (file, source) in &target.files {
+        let judge = Judge::new(&target.path(file), source, &options.cflags)?;
+        judges.insert(file.as_path(), judge);
     }
     let mut harvest = Harvest {
         candidates: all.len(),

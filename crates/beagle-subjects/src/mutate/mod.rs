@@ -26,7 +26,7 @@ use tree_sitter::{Node, Parser};
 
 use crate::error::{Error, Result};
 
-pub use harvest::{Harvest, Options, harvest};
+pub use harvest::{Harvest, Options, harvest, numbered};
 pub use spread::spread;
 pub use target::Target;
 

@@ -1,5 +1,7 @@
 //! The subjects and the inputs that are known for them.
 
+use std::os::unix::ffi::OsStrExt;
+
 use beagle_build::Config;
 use beagle_subjects::{Input as Known, Source, Subject, Version};
 use beagle_trace::Input;

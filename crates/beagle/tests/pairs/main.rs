@@ -1,0 +1,122 @@
+//! Whether `beagle diff` gets the truth about the pairs of `subjects/`: it finds a difference if
+//! there is one, and none if there is not. Starts from one input on which the versions agree.
+//!
+//! A sample of the pairs; `PAIRS=all` takes all of them, which lasts up to half a minute each.
+
+#[path = "../hunt/mod.rs"]
+mod hunt;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use beagle_report::diff::Verdict;
+use beagle_subjects::{Input, Kind, Pair, Workshop, root, subjects};
+use hunt::Hunt;
+use libtest_mimic::{Arguments, Trial};
+use tempfile::TempDir;
+
+/// How long to look at one pair.
+const SECONDS: u64 = 30;
+
+/// How long to look at a refactoring of the sample: whatever is to be found wrongly is found soon.
+const SECONDS_FOR_NOTHING: u64 = 3;
+
+/// Pairs of different subjects that take a second or two each.
+const SAMPLE: [&str; 13] = [
+    "bitpack/nibble-table-typo",
+    "calc/hex-numbers",
+    "caldate/weekend-start-shortcut",
+    "comments/digit-separators",
+    "fields/nested-range-shrinks",
+    "fields/split-by-memchr",
+    "imghdr/row-size-overflow",
+    "ini/unfolded-hash",
+    "ini/value-helpers",
+    "jobs/aging-floor",
+    "jsonpick/surrogate-plane-or",
+    "ledger/rounded-before-sum",
+    "mailmerge/result-limit-off-by-one",
+];
+
+fn main() -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    // Each search uses both processors of a small machine.
+    arguments.test_threads.get_or_insert(1);
+    let all = std::env::var_os("PAIRS").is_some_and(|pairs| pairs == "all");
+    let workshop = Arc::new(Workshop::new().expect("a temporary directory can be made"));
+    let cache = Arc::new(TempDir::new().expect("a temporary directory can be made"));
+    let mut trials = Vec::new();
+    for subject in subjects(&root()).expect("the subjects load") {
+        for pair in subject.pairs {
+            let name = format!("{}/{}", subject.name, pair.name);
+            if all || SAMPLE.contains(&name.as_str()) {
+                let seconds = match pair.kind {
+                    Kind::Refactoring if !all => SECONDS_FOR_NOTHING,
+                    _ => SECONDS,
+                };
+                let (workshop, cache) = (workshop.clone(), cache.clone());
+                trials.push(Trial::test(name, move || {
+                    Ok(check(&pair, seconds, &workshop, &cache)?)
+                }));
+            }
+        }
+    }
+    if !all {
+        let found = trials.len();
+        trials.push(Trial::test("the sample is there", move || {
+            match found == SAMPLE.len() {
+                true => Ok(()),
+                false => Err(format!("{found} pairs of {} are there", SAMPLE.len()).into()),
+            }
+        }));
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// An input on which the versions agree: the first, or rather the first that is of the shape of one
+/// on which they do not, as the number of words and the files beside them do not vary.
+fn seed(pair: &Pair) -> Option<&Input> {
+    let likeness = |input: &Input| {
+        let differs = pair.differs.iter().map(|difference| &difference.input);
+        let likeness = differs.map(|other| {
+            let beside = hunt::beside(input).eq(hunt::beside(other));
+            2 * u8::from(beside) + u8::from(input.args.len() == other.args.len())
+        });
+        likeness.max()
+    };
+    // The last of equals is the first one from behind.
+    pair.agrees
+        .iter()
+        .rev()
+        .max_by_key(|&input| likeness(input))
+}
+
+/// The truth about a pair.
+fn check(pair: &Pair, seconds: u64, workshop: &Workshop, cache: &TempDir) -> Result<(), String> {
+    let seed = seed(pair).ok_or("no input to start from")?;
+    let hunt = Hunt {
+        old: &pair.old,
+        new: &pair.new,
+        seed,
+        seconds,
+    };
+    let report = hunt.run(cache.path())?;
+    let is_there = pair.kind != Kind::Refactoring;
+    if !is_there && report.verdict != Verdict::Different {
+        return Ok(());
+    }
+    let Some(difference) = report.differences.first() else {
+        return Err(format!(
+            "the {:?} was not found with {} runs and {} questions in {:.1} s from {seed}; {:?}",
+            pair.kind, report.runs, report.queries, report.seconds, report.changes
+        ));
+    };
+    let input = hunt::reported(&difference.input);
+    let really = hunt::differ(workshop, &pair.old, &pair.new, &input)?;
+    match (is_there, really) {
+        (true, true) => Ok(()),
+        (true, false) => Err(format!("the versions do not differ on {input}")),
+        (false, true) => Err(format!("no refactoring: they differ on {input}")),
+        (false, false) => Err(format!("a difference that is not there: {input}")),
+    }
+}
