@@ -194,7 +194,8 @@ impl Court {
 
     /// Whether nothing can come any more.
     fn is_done(&self) -> bool {
-        let waits = !self.sanitized && !(self.waiting.is_empty() && self.early.is_empty());
+        let looks = !self.waiting.is_empty() || !self.early.is_empty();
+        let waits = !self.sanitized && looks;
         self.closing.is_some() && !waits
     }
 
