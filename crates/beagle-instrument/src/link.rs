@@ -31,8 +31,12 @@ pub fn executable(
         .args(["-lm", "-ldl", "-lpthread"])
         .arg("-o")
         .arg(output)
-        .current_dir(link.dir)
         .stdin(Stdio::null());
+    // A build that was kept may outlive the directory that it was started from; the paths are
+    // absolute, so that it hardly matters.
+    if link.dir.is_dir() {
+        command.current_dir(link.dir);
+    }
     let result = command.output().map_err(|cause| Error::File {
         what: "run",
         path: driver,
