@@ -168,10 +168,10 @@ fn every_run_starts_in_an_empty_directory() {
 }
 
 #[test]
-fn a_program_that_removes_its_directory_gets_a_new_one() {
+fn a_program_that_removes_its_directory_has_one_in_the_next_run() {
     let mut executor = start();
+    // Where the system keeps it from that, it is still there.
     executor.run(&input("rmdir"), &limits()).expect("runs");
-    assert!(!executor.directory().exists());
     let directory = executor.directory().to_owned();
     let run = executor.run(&input("where"), &limits()).expect("runs");
     let expected = format!("{0} {0} (null)", directory.display());
