@@ -2,7 +2,7 @@
 # make test: set up, and run all tests.
 
 CARGO ?= cargo
-EXAMPLE = subjects/bitpack
+EXAMPLE = subjects/fields
 
 .PHONY: all setup build demo test lint bench-changes bench-executor bench-mutants bench-solver clean
 
@@ -17,8 +17,8 @@ build: setup
 
 # Exit status 1 means that differences were found, which is what the example is for.
 demo: build
-	target/release/beagle diff $(EXAMPLE)/base.c $(EXAMPLE)/mask-left-to-other/new.c \
-	  --timeout 10s -- pack '{u3,s5}' '{2}' '{3}' || test $$? -eq 1
+	target/release/beagle diff $(EXAMPLE)/base.c $(EXAMPLE)/nested-range-shrinks/new.c \
+	  --timeout 5s --stdin-text a:b:c:d -- '-f{1-3,2-4}'; test $$? -eq 1
 
 test: setup
 	$(CARGO) test --workspace
