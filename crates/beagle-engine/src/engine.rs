@@ -9,7 +9,7 @@ use beagle_change::Subject;
 use beagle_executor::{Executor, ExecutorError, Outcome, Run};
 use beagle_solver::{Answer, Budget, Core, Expr, Path, Pool, Solver, Statistics, Unknown};
 use beagle_trace::event::Site;
-use beagle_trace::{Input, Limits, Trace};
+use beagle_trace::{Input, Limits};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::frontier::{Account, Chosen, Frontier};
@@ -435,7 +435,7 @@ impl<'a> Engine<'a> {
             self.status
                 .lose("conditions that could not be read", product.lost as u64);
         }
-        let differs = is_different(&old, &new) || files(old_trace) != files(new_trace);
+        let differs = is_different(&old, &new) || !old_read.files().eq(new_read.files());
         self.cut |= product.cut;
         self.scene.add(&mut product);
         let way = product.hashes.last().copied().unwrap_or(0);
@@ -552,24 +552,6 @@ fn note_losses(status: &mut Status, run: &Run<'_>) {
 /// Whether two runs did something different that can be seen from outside.
 fn is_different(old: &Run<'_>, new: &Run<'_>) -> bool {
     old.outcome != new.outcome || old.stdout != new.stdout || old.stderr != new.stderr
-}
-
-/// What a run wrote to files, by path.
-fn files(trace: &Trace<'_>) -> BTreeMap<Vec<u8>, Vec<u8>> {
-    use beagle_trace::{Blob, Channel, Event};
-    let mut all: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
-    for event in trace.events() {
-        if let Event::Output {
-            channel: Channel::File(blob),
-            bytes,
-            ..
-        } = event
-            && let Some(Blob::Path(path)) = trace.blob(blob)
-        {
-            all.entry(path.to_vec()).or_default().extend(bytes);
-        }
-    }
-    all
 }
 
 /// Where the versions part, or where the effect of a change is first seen.

@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use crate::faults;
 use crate::question::{Aim, Edge, From, Question};
 use crate::steps::{self, Step, What};
-use crate::streams::{self, Streams};
+use crate::streams::{self, Destination, Streams};
 use crate::twin::{Side, Twin};
 use crate::walk::{Met, walk};
 
@@ -74,7 +74,7 @@ pub struct Product {
 }
 
 /// What one version left of a run.
-pub struct Traced<'a> {
+pub struct Traced {
     steps: Vec<Step>,
     conditions: Conditions,
     /// The index of the condition of the event at each word.
@@ -82,12 +82,11 @@ pub struct Traced<'a> {
     streams: Streams,
     faults: Vec<faults::Fault>,
     end: Option<(usize, Expr)>,
-    _trace: &'a Trace<'a>,
 }
 
-impl<'a> Traced<'a> {
+impl Traced {
     /// Reads a trace.
-    pub fn read(pool: &mut Pool, trace: &'a Trace<'a>, input: &Input, cases: Cases<'_>) -> Self {
+    pub fn read(pool: &mut Pool, trace: &Trace<'_>, input: &Input, cases: Cases<'_>) -> Self {
         let mut importer = Importer::new(pool, trace, input);
         let conditions = Conditions::of_trace(pool, &mut importer, trace, cases);
         let by_word = conditions.list.iter().enumerate();
@@ -104,8 +103,18 @@ impl<'a> Traced<'a> {
             steps,
             conditions,
             end,
-            _trace: trace,
         }
+    }
+}
+
+impl Traced {
+    /// What was written to files, by path.
+    pub fn files(&self) -> impl Iterator<Item = (&[u8], &[u8])> + '_ {
+        let all = self.streams.all.iter();
+        all.filter_map(|(destination, stream)| match destination {
+            Destination::File(path) => Some((&**path, &*stream.bytes)),
+            Destination::Stdout | Destination::Stderr => None,
+        })
     }
 }
 
@@ -119,8 +128,8 @@ impl Product {
         twin: &Twin<'_>,
         input: &Input,
         limits: &[Expr],
-        old: &Traced<'_>,
-        new: &Traced<'_>,
+        old: &Traced,
+        new: &Traced,
     ) -> Self {
         let mut builder = Builder {
             twin,
@@ -169,8 +178,8 @@ impl Product {
 struct Builder<'a> {
     twin: &'a Twin<'a>,
     pool: &'a mut Pool,
-    old: &'a Traced<'a>,
-    new: &'a Traced<'a>,
+    old: &'a Traced,
+    new: &'a Traced,
     product: Product,
     step: usize,
     context: Site,
@@ -183,7 +192,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn traced(&self, side: Side) -> &Traced<'_> {
+    fn traced(&self, side: Side) -> &Traced {
         match side {
             Side::Old => self.old,
             Side::New => self.new,

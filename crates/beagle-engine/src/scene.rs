@@ -1,20 +1,25 @@
 //! What is known so far: what was covered and tried, how far each change got, how far it is to
 //! those that were not reached.
 
-use beagle_program::{BlockId, Dependence, Fact, Op, Reached, StmtId, reaching};
+use std::collections::BTreeSet;
+
+use beagle_program::{BlockId, Dependence, Fact, Op, Reached, reaching};
 use beagle_trace::event::Site;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::distance::{ControlGraph, Distances};
 use crate::product::{Effect, Product};
 use crate::question::{Edge, Question};
-use crate::twin::{Place, Side, Twin};
+use crate::twin::{Half, Place, Side, Twin};
 
 /// Programs with more statements are not sliced.
 const MOST_SLICED: usize = 100_000;
 
 /// How much farther a change is by way of what its conditions depend on.
 const DETOUR: u32 = 3;
+
+/// How much farther a change is by a way on that does not decide whether it runs.
+const AROUND: u32 = 2;
 
 /// How far the effect of a change got.
 #[derive(Clone, Debug, Default)]
@@ -65,8 +70,7 @@ impl<'a> Scene<'a> {
         let changes = twin.comparison.changes.len();
         let before = Side::BOTH.map(|side| {
             let half = twin.half(side);
-            let changed: Vec<BlockId> = half.changed().map(|(stmt, _)| half.block(stmt)).collect();
-            reaching(half.program, &half.calls, &changed)
+            reaching(half.program, &half.calls, &changed_blocks(half, &|_| true))
         });
         let mut scene = Self {
             twin,
@@ -102,10 +106,8 @@ impl<'a> Scene<'a> {
             .get_or_insert_with(|| Side::BOTH.map(|side| Dependence::of(twin.half(side).program)));
         self.deciding = Side::BOTH.map(|side| {
             let half = twin.half(side);
-            let changed = half.changed();
-            let changed = changed.filter(|(_, changes)| changes.iter().any(|&c| wanted(c)));
-            let facts = changed.map(|(stmt, _)| Fact::Block(half.block(stmt)));
-            let facts: Vec<Fact> = facts.collect();
+            let blocks = changed_blocks(half, &wanted).into_iter();
+            let facts: Vec<Fact> = blocks.map(Fact::Block).collect();
             let slice = dependence[side as usize].backward(&facts);
             // What is assigned there decides; that it is computed does not.
             let assigned = slice
@@ -120,10 +122,7 @@ impl<'a> Scene<'a> {
     fn distances(&self, wanted: &dyn Fn(usize) -> bool) -> [Distances; 2] {
         Side::BOTH.map(|side| {
             let half = self.twin.half(side);
-            let changed = half.changed();
-            let targets = changed.filter(|(_, changes)| changes.iter().any(|&c| wanted(c)));
-            let targets: FxHashSet<BlockId> = targets.map(|(stmt, _)| half.block(stmt)).collect();
-            let targets: Vec<BlockId> = targets.into_iter().collect();
+            let targets = changed_blocks(half, wanted);
             Distances::to(half, &self.graphs[side as usize], &targets)
         })
     }
@@ -225,9 +224,9 @@ impl<'a> Scene<'a> {
             let distances = &distances[side as usize];
             match (half.stmt(question.edge.site), question.edge.to) {
                 (Some(branch), Some(to)) => {
-                    let is_branch = half.program.block(half.block(branch)).successors.len() > 1;
-                    let edge = distances.edge(branch, to);
-                    edge.or_else(|| self.around(side, distances, branch).filter(|_| is_branch))
+                    // A way on that does not itself decide may still lead there, by what it does.
+                    let around = || Some(distances.block(half.block(branch))? + AROUND);
+                    distances.edge(branch, to).or_else(around)
                 }
                 (Some(stmt), None) => distances.block(half.block(stmt)),
                 (None, _) => {
@@ -238,12 +237,14 @@ impl<'a> Scene<'a> {
         });
         found.min()
     }
+}
 
-    /// A way on that does not itself decide may still lead there, by what it does on the way.
-    fn around(&self, side: Side, distances: &Distances, branch: StmtId) -> Option<u32> {
-        let half = self.twin.half(side);
-        distances.block(half.block(branch)).map(|d| d + 2)
-    }
+/// The blocks with statements of the changes that are wanted.
+fn changed_blocks(half: &Half<'_>, wanted: &dyn Fn(usize) -> bool) -> Vec<BlockId> {
+    let changed = half.changed();
+    let changed = changed.filter(|(_, changes)| changes.iter().any(|&change| wanted(change)));
+    let blocks: BTreeSet<BlockId> = changed.map(|(stmt, _)| half.block(stmt)).collect();
+    blocks.into_iter().collect()
 }
 
 fn stopped(twin: &Twin<'_>, last: Option<&Effect>) -> Stopped {

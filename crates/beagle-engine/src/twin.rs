@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::fmt;
 
 use beagle_change::Comparison;
-use beagle_program::{BlockId, CallGraph, Const, Flow, FunctionId, Op, Operand, Program, StmtId};
+use beagle_program::{BlockId, CallGraph, Flow, FunctionId, Program, StmtId};
 use beagle_trace::event::{MODEL_SITES, Site};
 use rustc_hash::FxHashMap;
 
@@ -36,8 +36,6 @@ pub struct Half<'a> {
     pub program: &'a Program,
     /// Who calls whom.
     pub calls: CallGraph,
-    /// The number of each statement.
-    numbers: &'a [u32],
     /// The statement of each number.
     stmts: Vec<Option<StmtId>>,
     /// The number of each function, plus 1.
@@ -48,7 +46,7 @@ pub struct Half<'a> {
 }
 
 impl<'a> Half<'a> {
-    fn new(program: &'a Program, numbers: &'a [u32], functions: &[u32], count: u32) -> Self {
+    fn new(program: &'a Program, numbers: &[u32], functions: &[u32], count: u32) -> Self {
         let mut stmts = vec![None; count as usize];
         for (index, &number) in numbers.iter().enumerate() {
             stmts[number as usize] = Some(StmtId(index as u32));
@@ -61,7 +59,6 @@ impl<'a> Half<'a> {
                 .iter()
                 .map(|number| number.wrapping_add(1))
                 .collect(),
-            numbers,
             stmts,
             changes: FxHashMap::default(),
         }
@@ -71,11 +68,6 @@ impl<'a> Half<'a> {
     pub fn stmt(&self, site: Site) -> Option<StmtId> {
         let number = site.checked_sub(1).filter(|_| site < MODEL_SITES)?;
         *self.stmts.get(number as usize)?
-    }
-
-    /// The site of a statement.
-    pub fn site(&self, stmt: StmtId) -> Site {
-        self.numbers[stmt.index()] + 1
     }
 
     /// The number of a function plus 1, as events have it.
@@ -95,19 +87,7 @@ impl<'a> Half<'a> {
 
     /// The values of the cases of a switch, in order.
     pub fn cases(&self, site: Site) -> Option<Vec<u128>> {
-        let stmt = self.stmt(site)?;
-        if self.program.stmt(stmt).op != Op::Switch {
-            return None;
-        }
-        let cases = self.program.operands(stmt).get(1..)?;
-        let values = cases.iter().filter_map(|case| match case {
-            Operand::Const(id) => match self.program.constant(*id) {
-                Const::Int { bits, .. } => Some(*bits),
-                _ => None,
-            },
-            _ => None,
-        });
-        Some(values.collect())
+        self.program.cases(self.stmt(site)?)
     }
 
     /// The changes that a statement belongs to, as indexes into [`Comparison::changes`].

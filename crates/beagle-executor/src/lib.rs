@@ -12,14 +12,12 @@
 //! | `server` | the process of the fork server, and how to talk to it |
 //! | `capture` | the files that take standard output and standard error |
 //! | `directory` | the directory in which the program runs |
-//! | `restrict` | what the program may not do to what is outside |
 
 mod capture;
 mod directory;
 mod error;
 mod executor;
 mod outcome;
-mod restrict;
 mod server;
 
 pub use capture::Captured;

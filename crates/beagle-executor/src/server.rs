@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use beagle_enclosure::confine;
 use beagle_trace::layout::{CONTROL_FD, MEMORY_FD, STDERR_FD, STDOUT_FD};
 use command_fds::{CommandFdExt, FdMapping};
 use rustix::process::{Pid, Signal};
 
 use crate::Outcome;
 use crate::error::{ExecutorError, doing};
-use crate::restrict::restricted;
 
 const READY: &[u8; 8] = b"BGREADY\0";
 const RUN: u32 = 1;
@@ -94,10 +94,7 @@ impl Server {
                 doing: "pass files to the traced program",
                 source: io::Error::other(error),
             })?;
-        let process = match restricted(setup.directory, || command.spawn()) {
-            Ok(process) => process,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
+        let process = confined(setup.directory, || command.spawn());
         let process = process.map_err(|source| ExecutorError::NotStarted { program, source })?;
         // The command holds our copy of the server's end of the socket: as long as that is open,
         // the end of the server would not be seen.
@@ -255,5 +252,21 @@ fn absolute(program: &Path) -> Result<PathBuf, ExecutorError> {
     std::path::absolute(program).map_err(|source| ExecutorError::NotStarted {
         program: program.to_owned(),
         source,
+    })
+}
+
+/// Starts a process that may write only below a directory, where the system can do that. It is started
+/// from a thread of its own, for which alone that holds.
+fn confined<T: Send>(directory: &Path, start: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            // A system without it refuses; the verdict tells the user how programs are kept.
+            let _ = confine(&[directory]);
+            start()
+        });
+        match thread.join() {
+            Ok(started) => started,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
     })
 }

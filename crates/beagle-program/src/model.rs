@@ -511,6 +511,22 @@ impl Program {
         }
     }
 
+    /// For switches: the values of the cases, in order.
+    pub fn cases(&self, id: StmtId) -> Option<Vec<u128>> {
+        let cases = match (self.stmt(id).op, self.operands(id)) {
+            (Op::Switch, [_value, cases @ ..]) => cases,
+            _ => return None,
+        };
+        let values = cases.iter().filter_map(|case| match case {
+            Operand::Const(id) => match self.constant(*id) {
+                Const::Int { bits, .. } => Some(*bits),
+                _ => None,
+            },
+            _ => None,
+        });
+        Some(values.collect())
+    }
+
     /// For calls: the arguments.
     pub fn arguments(&self, id: StmtId) -> &[Operand] {
         match (self.stmt(id).op, self.operands(id)) {

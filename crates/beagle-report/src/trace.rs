@@ -3,7 +3,7 @@
 //! The types here are the JSON format; [`SCHEMA`] changes when they do.
 
 use beagle_change::SourceTree;
-use beagle_program::{Const, Op, Operand, Program, StmtId};
+use beagle_program::{Program, StmtId};
 use beagle_trace::event::{MODEL_SITES, Site};
 use beagle_trace::{
     AssumeReason, Channel, CheckKind, CheckReport, EndKind, Event, Input, ObjectKind, Printer,
@@ -378,21 +378,9 @@ fn statement(program: &Program, site: Site) -> Option<StmtId> {
     ((index as usize) < program.stmts.len()).then_some(StmtId(index))
 }
 
-/// The values of the cases of a switch, in order.
+/// The values of the cases of the switch at a site, in order.
 pub fn cases(program: &Program, site: Site) -> Option<Vec<u128>> {
-    let stmt = statement(program, site)?;
-    if program.stmt(stmt).op != Op::Switch {
-        return None;
-    }
-    let cases = program.operands(stmt).get(1..)?;
-    let values = cases.iter().filter_map(|case| match case {
-        Operand::Const(id) => match program.constant(*id) {
-            Const::Int { bits, .. } => Some(*bits),
-            _ => None,
-        },
-        _ => None,
-    });
-    Some(values.collect())
+    program.cases(statement(program, site)?)
 }
 
 fn case_text(program: &Program, site: Site, case: u32) -> String {

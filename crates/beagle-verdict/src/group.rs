@@ -27,6 +27,16 @@ pub struct Group {
     pub count: usize,
 }
 
+impl Group {
+    /// Whether both are one for the user after all: made small they are shown by the same input, or they
+    /// differ in the same way for the same cause.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let (one, other) = (&self.representative, &other.representative);
+        let alike = one.difference.signature == other.difference.signature;
+        one.input == other.input || alike && one.cause == other.cause
+    }
+}
+
 /// All findings so far.
 #[derive(Debug, Default)]
 pub struct Groups {
@@ -118,6 +128,7 @@ mod tests {
                 new: run,
                 golden: None,
                 aspects: Aspects::default(),
+                runs: 1,
                 signature: class.name().to_owned(),
             },
             cause: cause.to_owned(),
@@ -143,6 +154,14 @@ mod tests {
             .map(|(number, group)| (*number, group.count))
             .collect();
         assert_eq!(ranked, [(4, 1), (1, 3), (2, 1), (0, 1), (3, 1)]);
+        let (output, crash) = (groups.get(1).unwrap(), groups.get(4).unwrap());
+        assert!(!output.is_same(groups.get(2).unwrap()) && !output.is_same(crash));
+        groups.replace(
+            2,
+            output.representative.input.clone(),
+            crash.representative.difference.clone(),
+        );
+        assert!(groups.get(1).unwrap().is_same(groups.get(2).unwrap()));
         let smallest = groups.get(1).map(|group| &group.representative.input);
         assert_eq!(smallest, Some(&Input::from_args("prog", ["o"])));
     }

@@ -67,6 +67,8 @@ pub struct Difference {
     pub aspects: Aspects,
     /// By what others of its kind are known.
     pub signature: String,
+    /// In how many plain runs of each version it was seen.
+    pub runs: u32,
 }
 
 impl Difference {
@@ -210,6 +212,11 @@ impl Judge {
                 .as_ref()
                 .map(|golden| self.standing(golden, &old, &new)),
             signature: class::signature(class, aspects, &old, &new),
+            // A run that does not end is not repeated.
+            runs: match [&old, &new].iter().any(|run| run.end == End::TimedOut) {
+                true => 1,
+                false => self.setting.repeats.max(1),
+            },
             old,
             new,
             golden,

@@ -16,12 +16,15 @@ mod restrict;
 mod serve;
 pub(crate) mod wire;
 
+use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
+use beagle_enclosure::confine;
 use rustix::process::Signal;
 
 use self::isolation::Isolation;
@@ -92,7 +95,12 @@ fn keep(mut isolation: Isolation) -> io::Result<()> {
         None
     };
     restrict::limits(&setup, isolation.namespaces)?;
-    match restrict::landlock(&setup.writable) {
+    let writable: Vec<&OsStr> = setup
+        .writable
+        .iter()
+        .map(|it| OsStr::from_bytes(it))
+        .collect();
+    match confine(&writable) {
         Ok(enforced) => isolation.landlock = enforced,
         Err(error) => isolation.refused.push(format!("landlock: {error}")),
     }

@@ -5,6 +5,7 @@
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use beagle_enclosure::tree as enclosed;
 use beagle_trace::{Input, SourceKind};
 use fs_err as fs;
 use tempfile::TempDir;
@@ -86,7 +87,7 @@ impl Room {
     /// Makes everything ready for a run.
     pub(crate) fn prepare(&self, input: &Input) -> Result<(), Error> {
         for directory in [self.work(), self.temporary(), self.logs()] {
-            tree::empty(&directory).map_err(doing("empty the private directory"))?;
+            enclosed::empty(&directory).map_err(doing("empty the private directory"))?;
         }
         self.copy_fixture()?;
         for source in &input.sources {
@@ -103,7 +104,9 @@ impl Room {
 
     fn copy_fixture(&self) -> Result<(), Error> {
         match &self.fixture {
-            Some(fixture) => tree::copy(fixture, &self.work()).map_err(doing("copy the fixture")),
+            Some(fixture) => {
+                enclosed::copy(fixture, &self.work()).map_err(doing("copy the fixture"))
+            }
             None => Ok(()),
         }
     }
@@ -158,7 +161,7 @@ impl Drop for Room {
     fn drop(&mut self) {
         // What programs leave may be too much for the removal that follows.
         for directory in [self.work(), self.temporary(), self.logs()] {
-            let _ = tree::empty(&directory);
+            let _ = enclosed::empty(&directory);
         }
     }
 }

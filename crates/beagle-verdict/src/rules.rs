@@ -171,7 +171,7 @@ mod tests {
             applied(&rules, "Fri Jan 15 08:00:01 2027"),
             "Fri Jan 15 <time> 2027"
         );
-        let text = "cannot open '/tmp/x/beagle-native-a1B2c3/work/file'";
+        let text = "cannot open '/some/where/beagle-native-a1B2c3/work/file'";
         assert_eq!(applied(&rules, text), "cannot open '<directory>/work/file'");
     }
 

@@ -18,7 +18,6 @@ use crate::class::Class;
 use crate::error::{Error, doing};
 use crate::judge::Difference;
 use crate::observation::Observation;
-use crate::tree;
 
 /// The description of a test in its directory.
 const DESCRIPTION: &str = "test.json";
@@ -161,7 +160,7 @@ fn write_test(directory: &Path, test: &Saved, identity: &str) -> io::Result<()> 
     if let Some(fixture) = &test.fixture {
         let copy = directory.join("fixture");
         fs::create_dir(&copy)?;
-        tree::copy(fixture, &copy)?;
+        beagle_enclosure::tree::copy(fixture, &copy)?;
     }
     let script = directory.join("repro.sh");
     fs::write(&script, script::of(test))?;

@@ -16,9 +16,10 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("beagle-trace", &[]),
     ("beagle-runtime", &["beagle-trace"]),
     ("beagle-instrument", &["beagle-llvm", "beagle-trace"]),
-    ("beagle-executor", &["beagle-trace"]),
+    ("beagle-enclosure", &[]),
+    ("beagle-executor", &["beagle-enclosure", "beagle-trace"]),
     ("beagle-solver", &["beagle-trace"]),
-    ("beagle-verdict", &["beagle-trace"]),
+    ("beagle-verdict", &["beagle-enclosure", "beagle-trace"]),
     (
         "beagle-engine",
         &[

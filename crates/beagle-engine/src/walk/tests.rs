@@ -55,6 +55,7 @@ fn program(dir: &Path, text: &str) -> (Program, SourceTree) {
 /// Writes the steps of one version.
 struct Writer<'a> {
     half: &'a Half<'a>,
+    numbers: &'a [u32],
     steps: Vec<Step>,
     depth: u32,
 }
@@ -63,6 +64,10 @@ impl<'a> Writer<'a> {
     fn new(twin: &'a Twin<'a>, side: Side) -> Self {
         Self {
             half: twin.half(side),
+            numbers: match side {
+                Side::Old => &twin.comparison.stmts.old,
+                Side::New => &twin.comparison.stmts.new,
+            },
             steps: Vec::new(),
             depth: 1,
         }
@@ -88,7 +93,7 @@ impl<'a> Writer<'a> {
             branches && stmt.place.is_some_and(|place| place.line == line)
         });
         let (stmt, _) = branches.next().unwrap();
-        let site = self.half.site(stmt);
+        let site = self.numbers[stmt.index()] + 1;
         self.push(What::Branch(taken), site);
         self
     }

@@ -1,15 +1,9 @@
-//! Restrictions that a process puts on itself and its children: limits, landlock, seccomp.
+//! Restrictions that a process puts on itself and its children: limits and seccomp.
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::ffi::OsStr;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 
-use landlock::{
-    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset,
-    RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
-};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -17,9 +11,6 @@ use seccompiler::{
 };
 
 use super::wire::Setup;
-
-/// Devices that programs write to without an effect.
-const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full"];
 
 /// The limits that hold for all runs alike.
 pub(crate) fn limits(setup: &Setup, namespaces: bool) -> io::Result<()> {
@@ -38,30 +29,6 @@ pub(crate) fn limits(setup: &Setup, namespaces: bool) -> io::Result<()> {
     // It fails if the user has a lower limit already.
     let _ = setrlimit(Resource::Nproc, fixed(others + setup.processes));
     Ok(())
-}
-
-/// Lets nothing be written but below the given directories. Returns whether it is in force.
-pub(crate) fn landlock(writable: &[Vec<u8>]) -> Result<bool, Box<dyn Error>> {
-    // Truncation came with the third version; what came later concerns ioctls, which are harmless.
-    let write = AccessFs::from_write(ABI::V3);
-    let mut rules = Ruleset::default()
-        .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(write)?
-        .handle_access(AccessNet::from_all(ABI::V4))?
-        .scope(Scope::from_all(ABI::V6))?
-        .create()?;
-    for directory in writable {
-        let path = PathFd::new(OsStr::from_bytes(directory))?;
-        rules = rules.add_rule(PathBeneath::new(path, write))?;
-    }
-    for device in DEVICES {
-        // A system without the device has nothing to be allowed.
-        if let Ok(path) = PathFd::new(device) {
-            let access = AccessFs::WriteFile | AccessFs::Truncate;
-            rules = rules.add_rule(PathBeneath::new(path, access))?;
-        }
-    }
-    Ok(rules.restrict_self()?.ruleset != RulesetStatus::NotEnforced)
 }
 
 /// Refuses system calls by which a program could reach beyond its directory: the network, other

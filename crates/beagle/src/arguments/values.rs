@@ -126,6 +126,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_strategy_of_the_engine_can_be_chosen() {
+        let names =
+            |all: Vec<&'static str>| all.into_iter().collect::<std::collections::BTreeSet<_>>();
+        let ours = names(Strategy::ALL.map(Strategy::name).to_vec());
+        assert_eq!(ours, names(beagle_engine::STRATEGIES.to_vec()));
+    }
+
+    #[test]
     fn times_have_units_or_are_seconds() {
         for (text, millis) in [
             ("30", 30_000),

@@ -90,6 +90,8 @@ pub struct Judged {
     pub unstable: Vec<Unstable>,
     /// Candidates on which the real programs do the same.
     pub unconfirmed: u64,
+    /// Candidates that were not judged because there were many with the same cause.
+    pub alike: u64,
     /// Inputs that touch a change, on which the versions do the same.
     pub same: u64,
     /// When the first difference was confirmed.
@@ -121,10 +123,6 @@ pub struct Court {
     groups: Groups,
     /// The changes that the differences of each group execute.
     changes: BTreeMap<usize, BTreeSet<usize>>,
-    /// The groups of each cause.
-    of_cause: BTreeMap<Option<Place>, BTreeSet<usize>>,
-    /// Differences that were not judged because there were many like them.
-    alike: BTreeMap<Option<Place>, usize>,
     judged: Judged,
     /// Whether it is known whether there are builds with sanitizers.
     sanitized: bool,
@@ -149,8 +147,6 @@ impl Court {
             early: VecDeque::new(),
             groups: Groups::default(),
             changes: BTreeMap::new(),
-            of_cause: BTreeMap::new(),
-            alike: BTreeMap::new(),
             sanitized: false,
             closing: None,
         }
@@ -172,11 +168,7 @@ impl Court {
             if let Some(case) = self.next_candidate() {
                 self.hear(case)?;
             } else if self.judge.has_sanitized()
-                && let Some(case) = self.early.pop_front()
-            {
-                self.look_again(case)?;
-            } else if self.judge.has_sanitized()
-                && let Some(case) = self.waiting.pop_front()
+                && let Some(case) = self.early.pop_front().or_else(|| self.waiting.pop_front())
             {
                 self.look(case)?;
             } else if self.is_done() {
@@ -242,7 +234,7 @@ impl Court {
             if count < ENOUGH {
                 return Some(case);
             }
-            *self.alike.entry(cause).or_insert(0) += 1;
+            self.judged.alike += 1;
         }
     }
 
@@ -268,7 +260,6 @@ impl Court {
                     cause: cause.map(ToString::to_string).unwrap_or_default(),
                 });
                 self.changes.entry(number).or_default().extend(case.changes);
-                self.of_cause.entry(case.cause).or_default().insert(number);
                 // The search may be over.
                 let _ = self.news.send(News::Found);
             }
@@ -287,24 +278,14 @@ impl Court {
         Ok(())
     }
 
-    /// A look with sanitizers.
+    /// A look with sanitizers; what is known to differ without them may differ more with them.
     fn look(&mut self, case: Case) -> Result<(), Failure> {
         match self.judge.faults_differ(&case.input) {
             Ok(true) => self.hear(case),
             Ok(false) => {
-                self.judged.same += 1;
+                self.judged.same += u64::from(!case.differs);
                 Ok(())
             }
-            Err(error) => self.trouble(&error),
-        }
-    }
-
-    /// A look with sanitizers at what is known to differ: inputs that do the same without them need not
-    /// do so with them.
-    fn look_again(&mut self, case: Case) -> Result<(), Failure> {
-        match self.judge.faults_differ(&case.input) {
-            Ok(true) => self.hear(case),
-            Ok(false) => Ok(()),
             Err(error) => self.trouble(&error),
         }
     }
@@ -346,26 +327,20 @@ impl Court {
         let ranked = self.groups.ranked();
         let mut shown: Vec<Shown> = Vec::new();
         for (number, group) in ranked {
-            let mut group = group.clone();
-            // What was first judged without sanitizers can turn out to be the same as another.
-            if let Some(same) = shown.iter_mut().find(|other| is_same(&other.group, &group)) {
-                same.changes
-                    .extend(self.changes.remove(&number).unwrap_or_default());
+            let changes = self.changes.remove(&number).unwrap_or_default();
+            // What was first judged without sanitizers, or was larger, can turn out to be the same as another.
+            if let Some(same) = shown.iter_mut().find(|other| other.group.is_same(group)) {
+                same.changes.extend(changes);
+                same.group.count += group.count;
                 continue;
-            }
-            // Those that were not judged belong to the first group of their cause.
-            for (cause, numbers) in &self.of_cause {
-                if numbers.first() == Some(&number) {
-                    group.count += self.alike.get(cause).copied().unwrap_or(0);
-                }
             }
             let saved = match tidying.out {
                 Some(out) => Some(save(out, &group.representative, tidying)?),
                 None => None,
             };
             shown.push(Shown {
-                changes: self.changes.remove(&number).unwrap_or_default(),
-                group,
+                group: group.clone(),
+                changes,
                 saved,
             });
         }
@@ -404,11 +379,6 @@ impl Court {
             self.groups.replace(number, small, *difference);
         }
     }
-}
-
-fn is_same(one: &Group, other: &Group) -> bool {
-    let (one, other) = (&one.representative, &other.representative);
-    one.difference.signature == other.difference.signature && one.cause == other.cause
 }
 
 fn save(out: &Path, finding: &Finding, tidying: &Tidying<'_>) -> Result<PathBuf, Failure> {

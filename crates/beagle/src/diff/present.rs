@@ -34,6 +34,18 @@ pub fn fill(report: &mut Report, job: &Job<'_>, explored: Explored, judged: Judg
             count,
         })
         .collect();
+    if judged.unconfirmed > 0 {
+        report.losses.push(LossEntry {
+            cause: "inputs that differ when traced but not natively".to_owned(),
+            count: judged.unconfirmed,
+        });
+    }
+    if judged.alike > 0 {
+        let count = judged.alike;
+        let note = format!("{count} more inputs differ when traced");
+        let why = "; they were not run natively, because many with the same cause were";
+        report.notes.push(note + why);
+    }
     report.strategies = explored.strategies.iter().map(strategy).collect();
     let mut propagated = BTreeSet::new();
     for (number, group) in (1..).zip(&judged.groups) {
@@ -116,6 +128,9 @@ fn missing(explored: &Explored, judged: &Judged) -> Vec<String> {
         let count = judged.left;
         missing.push(format!("{count} inputs were not run natively"));
     }
+    if judged.unconfirmed > 0 {
+        missing.push("traced programs did not do what the real ones do".to_owned());
+    }
     if !judged.unstable.is_empty() {
         missing.push("runs were not repeatable".to_owned());
     }
@@ -160,7 +175,7 @@ fn add_group(report: &mut Report, number: usize, shown: &Shown, seen: &mut BTree
         changes,
         group: number,
         saved: shown.saved.as_ref().map(|path| path.display().to_string()),
-        confirmed: CONFIRMED,
+        confirmed: difference.runs,
     });
 }
 
@@ -201,9 +216,6 @@ fn class(difference: &Difference) -> Class {
         (None, NativeClass::Fix | NativeClass::HangFix) => Class::Fix,
     }
 }
-
-/// In how many runs of each version a difference is seen before it counts.
-const CONFIRMED: u32 = 3;
 
 fn aspects(aspects: Aspects) -> Vec<Aspect> {
     let all = [
