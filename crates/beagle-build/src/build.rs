@@ -128,6 +128,8 @@ pub(crate) enum Flavour {
     Plain,
     /// The program with sanitizers, without bitcode.
     Sanitized,
+    /// The program with a recorder of its runs, without bitcode.
+    Recorded,
 }
 
 /// What all steps of a build need to know.

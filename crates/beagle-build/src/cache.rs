@@ -132,6 +132,7 @@ impl Cache {
 }
 
 /// A place for one build, locked.
+#[derive(Debug)]
 pub(crate) struct Entry {
     pub dir: PathBuf,
     pub log: PathBuf,

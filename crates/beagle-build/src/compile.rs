@@ -43,7 +43,7 @@ pub(crate) fn compile(job: &Job, scratch: &Path) -> io::Result<i32> {
 pub(crate) fn beside<T: Send>(job: &Job, other: impl FnOnce() -> T + Send) -> io::Result<(i32, T)> {
     std::thread::scope(|scope| {
         let other = scope.spawn(other);
-        let code = job.run_real_tool(&[])?;
+        let code = job.run_real_tool(&[], &[])?;
         let other = other
             .join()
             .map_err(|_| io::Error::other("making bitcode failed"))?;

@@ -8,6 +8,7 @@
 //! The environment: `BEAGLE_TREE` names the directory that is taken out of `__FILE__` and
 //! debug information, `BEAGLE_RECORD_DIR` a place for copies of the records, `BEAGLE_LENIENT`
 //! allows old dialects (see `lenient`), `BEAGLE_SANITIZE` asks for sanitizers instead of bitcode,
+//! `BEAGLE_RECORDER` and `BEAGLE_SPOOL` for a recorder (see `recorder`),
 //! `BEAGLE_REAL_LD` the linker behind `beagle ld`.
 
 use std::ffi::{OsStr, OsString};
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 use crate::arguments::{Language, Plan, Stage};
 use crate::process::{Run, exit_code};
 use crate::tools::{Tools, in_path};
-use crate::{BuildError, compile, lenient, link, response, sanitize};
+use crate::{BuildError, compile, lenient, link, recorder, response, sanitize};
 
 /// The directory that is taken out of `__FILE__` and debug information.
 pub(crate) const TREE: &str = "BEAGLE_TREE";
@@ -117,6 +118,7 @@ impl Job {
         }
         match self.plan.stage {
             _ if sanitize::asked() => sanitize::run(self),
+            _ if recorder::asked() => recorder::run(self, scratch.path()),
             Stage::Compile => compile::compile(self, scratch.path()),
             _ => link::link(self, scratch.path()),
         }
@@ -130,16 +132,18 @@ impl Job {
         output == Path::new("-") || output.metadata().is_ok_and(|data| !data.is_file())
     }
 
-    /// Runs the tool that is stood in for, with more options in front of those of the user.
-    pub fn run_real_tool(&self, more: &[&str]) -> io::Result<i32> {
+    /// Runs the tool that is stood in for, with more options in front of those of the user, and
+    /// behind them.
+    pub fn run_real_tool(&self, more: &[OsString], behind: &[OsString]) -> io::Result<i32> {
         let changed = compile::without_lto(&self.words);
         let command = |options: Vec<OsString>| -> io::Result<Run> {
             let run = Run::new(&self.real).args(self.prefix_map());
             let run = run.args(more).args(options);
-            match &changed {
-                Some(words) => run.many_args(words),
-                None => Ok(run.args(&self.given)),
-            }
+            let run = match &changed {
+                Some(words) => run.many_args(words)?,
+                None => run.args(&self.given),
+            };
+            Ok(run.args(behind))
         };
         let status = if lenient::may_be_lenient(&self.plan) {
             lenient::run(|options| command(options)?.capture_with(self.stdin.as_deref()))?.status

@@ -130,6 +130,20 @@ pub enum BuildError {
         /// Why.
         what: String,
     },
+    /// A single file, where a test-suite was to be run.
+    #[error("{label} is a single file, and there is no test-suite in it")]
+    NoSuite {
+        /// The version.
+        label: String,
+    },
+    /// The program cannot note how it is run.
+    #[error("{label}: the runs of `{}` cannot be recorded", .program.display())]
+    NoRecorder {
+        /// The version.
+        label: String,
+        /// The program.
+        program: PathBuf,
+    },
     /// Bitcode that this LLVM cannot read.
     #[error(
         "`{}` holds bitcode of {producer}, and Beagle reads that of LLVM {LLVM_MAJOR}",
@@ -202,6 +216,12 @@ impl BuildError {
             }
             Self::EmptyFile { .. } => "a version needs at least a function `main`",
             Self::NotBitcode { .. } => "build it with `beagle cc`",
+            Self::NoSuite { .. } => {
+                "name the directory or the revision that has the tests; they run in a copy of it"
+            }
+            Self::NoRecorder { .. } => {
+                "it has to be built in the tree and linked by $CC; `program` is its path there"
+            }
             Self::NoHarness { .. } => {
                 "write a main, or a fuzz target LLVMFuzzerTestOneInput, that calls it"
             }
@@ -257,10 +277,12 @@ impl BuildError {
             | Self::ProgramNotSet { .. }
             | Self::NoFunction { .. }
             | Self::NoHarness { .. }
+            | Self::NoSuite { .. }
             | Self::ToolMissing { .. } => 2,
             Self::Failed(_)
             | Self::ProgramMissing { .. }
             | Self::NoBitcode { .. }
+            | Self::NoRecorder { .. }
             | Self::EmptyFile { .. }
             | Self::OtherLlvm { .. }
             | Self::NotBitcode { .. }

@@ -1,12 +1,13 @@
 //! The only place that starts child processes.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Command, ExitStatus, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
 use tempfile::NamedTempFile;
 
@@ -32,6 +33,11 @@ impl Run {
     pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
         self.command.args(args);
         self
+    }
+
+    /// An option with its value.
+    pub fn arg(self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.args([OsStr::new(name), value.as_ref()])
     }
 
     /// Like `args`, for programs that read `@file`, when there may be very many of them.
@@ -108,6 +114,22 @@ impl Run {
             .stdout(stdout)
             .stderr(stderr)
             .status()
+    }
+
+    /// Gives it this environment and nothing else.
+    pub fn only_env(mut self, variables: &BTreeMap<OsString, OsString>) -> Self {
+        self.command.env_clear().envs(variables);
+        self
+    }
+
+    /// Starts it like `log_into`, without waiting for it.
+    pub fn start_into(mut self, log: &File) -> io::Result<Child> {
+        let (stdout, stderr) = (log.try_clone()?, log.try_clone()?);
+        self.command
+            .stdin(Stdio::null())
+            .stdout(stdout)
+            .stderr(stderr)
+            .spawn()
     }
 
     /// Becomes that program; returns only when it cannot be started.

@@ -60,7 +60,7 @@ impl Output<'_> {
                     .doing(|| "write the bitcode".into())?;
                 (record, Some(name))
             }
-            Flavour::Sanitized => (Record::default(), None),
+            Flavour::Sanitized | Flavour::Recorded => (Record::default(), None),
         };
         let finished = Finished {
             program: program
@@ -168,7 +168,7 @@ impl Output<'_> {
 }
 
 /// The binary behind a script that libtool made to run a program before it is installed.
-fn behind_libtool(script: &Path) -> Option<PathBuf> {
+pub(crate) fn behind_libtool(script: &Path) -> Option<PathBuf> {
     let text = std::fs::read(script)
         .ok()
         .filter(|text| text.starts_with(b"#!"))?;

@@ -35,7 +35,7 @@ const FLAGS: [&str; 7] = [
 /// The options for this kind of build.
 pub(crate) fn flags(flavour: Flavour) -> &'static [&'static str] {
     match flavour {
-        Flavour::Plain => &[],
+        Flavour::Plain | Flavour::Recorded => &[],
         Flavour::Sanitized => &FLAGS,
     }
 }
@@ -43,7 +43,7 @@ pub(crate) fn flags(flavour: Flavour) -> &'static [&'static str] {
 /// Tells the stand-ins below a command which kind of build this is.
 pub(crate) fn environment(run: Run, flavour: Flavour) -> Run {
     match flavour {
-        Flavour::Plain => run.without_env(&[SANITIZE]),
+        Flavour::Plain | Flavour::Recorded => run.without_env(&[SANITIZE]),
         // Programs that are made and run on the way may leak.
         Flavour::Sanitized => run.env(SANITIZE, "1").env("ASAN_OPTIONS", "detect_leaks=0"),
     }
@@ -59,7 +59,7 @@ pub(crate) fn run(job: &Job) -> io::Result<i32> {
     // The linker by itself has no such options.
     let plain = job.kind == Kind::Ld || lenient::tries_out(&job.plan);
     let code = match plain {
-        true => job.run_real_tool(&[])?,
+        true => job.run_real_tool(&[], &[])?,
         false => sanitized(job)?,
     };
     let output = job.plan.linked();
@@ -83,11 +83,11 @@ fn sanitized(job: &Job) -> io::Result<i32> {
     };
     if job.plan.stage == Stage::Link && !job.words.iter().any(chooses) {
         let lld = format!("--ld-path={}", job.tools.lld.display());
-        let mut flags = FLAGS.to_vec();
-        flags.push(&lld);
-        if job.run_real_tool(&flags)? == 0 {
+        let mut flags = FLAGS.map(OsString::from).to_vec();
+        flags.push(lld.into());
+        if job.run_real_tool(&flags, &[])? == 0 {
             return Ok(0);
         }
     }
-    job.run_real_tool(&FLAGS)
+    job.run_real_tool(&FLAGS.map(OsString::from), &[])
 }

@@ -13,7 +13,7 @@ use crate::cache::{Entry, key};
 use crate::error::Doing;
 use crate::log::Failure;
 use crate::process::Run;
-use crate::{BuildError, compiler, harness, lenient, record, sanitize};
+use crate::{BuildError, compiler, harness, lenient, record, recorder, sanitize};
 
 /// A file to compile.
 pub(crate) struct Single<'a> {
@@ -141,6 +141,7 @@ impl Single<'_> {
             .env("SOURCE_DATE_EPOCH", crate::checkout::EPOCH.to_string());
         let run = run.without_env(&[record::RECORD_DIR]);
         let run = sanitize::environment(run, self.task.flavour);
+        let run = recorder::environment(run, &self.task, &entry.dir)?;
         let status = run
             .log_into(log.file())
             .doing(|| format!("run {}", self.task.cache.beagle.display()))?;

@@ -13,7 +13,7 @@ use crate::process::Run;
 use crate::program::Output;
 use crate::single::Single;
 use crate::tools::{LLVM_MAJOR, in_path};
-use crate::{BuildError, VersionSpec, compiler, lenient, record, sanitize};
+use crate::{BuildError, VersionSpec, compiler, lenient, record, recorder, sanitize};
 
 /// Variables of the environment that builds look at.
 const RELEVANT: [&str; 17] = [
@@ -37,7 +37,7 @@ const RELEVANT: [&str; 17] = [
 ];
 
 /// Variables that a build must not inherit: those of a `make`, git hook or build around us.
-const FOREIGN: [&str; 9] = [
+pub(crate) const FOREIGN: [&str; 9] = [
     "MAKEFLAGS",
     "MFLAGS",
     "MAKELEVEL",
@@ -184,6 +184,7 @@ impl Tree<'_> {
             .env(compiler::TREE, root)
             .env(record::RECORD_DIR, records);
         let run = sanitize::environment(run, self.task.flavour);
+        let run = recorder::environment(run, &self.task, &entry.dir)?;
         let status = run.log_into(log.file()).doing(|| "run the build".into())?;
         if status.success() {
             Ok(None)
@@ -193,7 +194,7 @@ impl Tree<'_> {
     }
 
     /// The variables that are set for all builds.
-    fn environment(&self) -> Result<Vec<(&'static str, String)>, BuildError> {
+    pub fn environment(&self) -> Result<Vec<(&'static str, String)>, BuildError> {
         let Task { config, cache, .. } = self.task;
         let wrappers = cache.wrappers()?;
         let wrapper = |name: &str| wrappers.join(name).display().to_string();

@@ -9,6 +9,7 @@ mod changes_text;
 pub mod diff;
 mod diff_text;
 mod fit;
+pub mod record;
 pub mod replay;
 pub mod trace;
 mod trace_text;

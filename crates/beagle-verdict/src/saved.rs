@@ -3,6 +3,7 @@
 //! `docs/saved-tests.md` says what is in such a directory.
 
 mod format;
+pub mod recorded;
 mod script;
 
 use std::ffi::OsString;

@@ -1,6 +1,7 @@
 //! What can be written on the command line.
 
 mod diff;
+mod record;
 mod values;
 
 use std::ffi::OsString;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use diff::{DIFF_AFTER_HELP, DiffOptions, InvocationOptions, REPLAY_AFTER_HELP, ReplayOptions};
+pub use record::{RECORD_AFTER_HELP, RecordOptions};
 pub use values::FailOn;
 
 /// Finds inputs on which two versions of a C program behave differently.
@@ -78,6 +80,9 @@ pub enum Command {
     /// Run saved tests again, on any version
     #[command(after_help = REPLAY_AFTER_HELP)]
     Replay(ReplayOptions),
+    /// Run a test-suite and keep what it gives to the program as inputs to start from
+    #[command(after_help = RECORD_AFTER_HELP)]
+    Record(RecordOptions),
     /// Run a program once and show every decision that depends on its input
     #[command(after_help = TRACE_AFTER_HELP)]
     Trace(TraceOptions),

@@ -9,6 +9,7 @@ mod interrupt;
 mod invocation;
 mod output;
 mod progress;
+mod record;
 mod replay;
 mod status;
 mod timings;
@@ -72,6 +73,7 @@ fn run(arguments: &Arguments) -> Result<i32, Failure> {
         Command::Changes(options) => changes::run(options, arguments.quiet),
         Command::Diff(options) => diff::run(options, arguments.quiet),
         Command::Replay(options) => replay::run(options, arguments.quiet),
+        Command::Record(options) => record::run(options, arguments.quiet),
         Command::Trace(options) => trace::run(options, arguments.quiet),
         Command::Doctor => doctor::run(),
         // Here with options of Beagle's own in front, which mean nothing to a compiler.

@@ -141,6 +141,22 @@ impl Progress {
         }
     }
 
+    /// Shows a line; most calls do nothing here, too.
+    pub fn say(&self, line: &str) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        let Ok(mut last) = self.last.try_lock() else {
+            return;
+        };
+        let now = Instant::now();
+        if is_due(*last, now, Phase::Searching) {
+            *last = Some((now, Phase::Searching));
+            self.bar.set_message(line.to_owned());
+            self.bar.tick();
+        }
+    }
+
     /// Takes the line away.
     pub fn clear(&self) {
         self.bar.finish_and_clear();

@@ -71,7 +71,7 @@ struct Identity {
 
 /// One source of the input.
 #[derive(Serialize, Deserialize)]
-struct Part {
+pub(super) struct Part {
     kind: Kind,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<Bytes>,
@@ -143,10 +143,7 @@ pub(super) fn identity(description: &Path) -> Option<String> {
 }
 
 pub(super) fn write(directory: &Path, test: &Saved, id: &str) -> io::Result<()> {
-    let mut input = Vec::new();
-    for (index, source) in test.input.sources.iter().enumerate() {
-        input.push(write_part(directory, index, source)?);
-    }
+    let input = write_input(directory, &test.input)?;
     let description = Test {
         format: FORMAT,
         id: id.to_owned(),
@@ -168,6 +165,13 @@ pub(super) fn write(directory: &Path, test: &Saved, id: &str) -> io::Result<()> 
     let mut text = serde_json::to_vec_pretty(&description)?;
     text.push(b'\n');
     fs::write(directory.join(DESCRIPTION), text)
+}
+
+/// Writes the contents of an input; what is returned is for its description.
+pub(super) fn write_input(directory: &Path, input: &Input) -> io::Result<Vec<Part>> {
+    let sources = input.sources.iter().enumerate();
+    let parts = sources.map(|(index, source)| write_part(directory, index, source));
+    parts.collect()
 }
 
 fn write_part(directory: &Path, index: usize, source: &Source) -> io::Result<Part> {
@@ -255,10 +259,7 @@ pub(super) fn read(directory: &Path) -> io::Result<Saved> {
         let text = format!("its format is {}, this Beagle reads {FORMAT}", test.format);
         return Err(io::Error::other(text));
     }
-    let mut input = Input::default();
-    for part in test.input {
-        input.sources.push(read_part(directory, part)?);
-    }
+    let input = read_input(directory, test.input)?;
     let mut environment = Vec::new();
     for (name, value) in test.environment {
         let text = |bytes: Bytes| bytes.into_vec().map(OsStringExt::from_vec);
@@ -275,6 +276,14 @@ pub(super) fn read(directory: &Path) -> io::Result<Saved> {
         fixture: test.fixture.then(|| directory.join("fixture")),
         old: read_run(directory, test.old)?,
         new: read_run(directory, test.new)?,
+    })
+}
+
+/// Reads an input by its description.
+pub(super) fn read_input(directory: &Path, parts: Vec<Part>) -> io::Result<Input> {
+    let sources = parts.into_iter().map(|part| read_part(directory, part));
+    Ok(Input {
+        sources: sources.collect::<io::Result<_>>()?,
     })
 }
 
