@@ -1,6 +1,8 @@
 //! The loop of exploration: take the best question, solve it, run both versions, walk the product,
 //! add the questions that it raises.
 
+mod survey;
+
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::time::{Duration, Instant};
@@ -19,6 +21,8 @@ use crate::scene::{Progress, Scene};
 use crate::shape::Shape;
 use crate::strategy;
 use crate::twin::{Place, Side, Twin};
+
+pub use survey::{Look, Survey};
 
 /// How to explore.
 #[derive(Clone, Debug)]
@@ -104,6 +108,10 @@ pub struct Ran<'a> {
     pub cause: Option<Place>,
     /// Whether no run before went this way.
     pub fresh: bool,
+    /// The changes whose effect was seen.
+    pub infected: Vec<usize>,
+    /// Which of the inputs to start from it is.
+    pub seed: Option<usize>,
 }
 
 /// Whether to go on.
@@ -156,6 +164,8 @@ pub struct Engine<'a> {
     /// place.
     ways: FxHashMap<(u64, Site), Vec<Expr>>,
     status: Status,
+    /// The input to start from that is being run.
+    seed: Option<usize>,
     /// Whether something was left out that could have mattered.
     cut: bool,
 }
@@ -206,6 +216,7 @@ impl<'a> Engine<'a> {
                 changes: vec![Progress::default(); twin.comparison.changes.len()],
                 ..Status::default()
             },
+            seed: None,
             cut: !sees_all(twin, &options),
             options,
         })
@@ -238,7 +249,8 @@ impl<'a> Engine<'a> {
         seeds: &[Input],
         listener: &mut dyn Listener,
     ) -> Result<End, EngineError> {
-        for seed in seeds {
+        for (index, seed) in seeds.iter().enumerate() {
+            self.seed = Some(index);
             if let Some(end) = self.is_over(listener) {
                 return Ok(end);
             }
@@ -246,6 +258,7 @@ impl<'a> Engine<'a> {
                 return Ok(End::Stopped);
             }
         }
+        self.seed = None;
         loop {
             if let Some(end) = self.is_over(listener) {
                 return Ok(end);
@@ -417,6 +430,8 @@ impl<'a> Engine<'a> {
                 reached: Vec::new(),
                 cause: None,
                 fresh: true,
+                infected: Vec::new(),
+                seed: self.seed,
             };
             return Ok(listener.ran(&ran));
         };
@@ -453,9 +468,11 @@ impl<'a> Engine<'a> {
         let next = listener.ran(&Ran {
             input: &input,
             differs,
+            infected: infected(&product, differs),
             reached,
             cause,
             fresh,
+            seed: self.seed,
         });
         self.keep(input, product);
         Ok(next)
@@ -552,6 +569,16 @@ fn note_losses(status: &mut Status, run: &Run<'_>) {
 /// Whether two runs did something different that can be seen from outside.
 fn is_different(old: &Run<'_>, new: &Run<'_>) -> bool {
     old.outcome != new.outcome || old.stdout != new.stdout || old.stderr != new.stderr
+}
+
+/// The changes of a run whose effect was seen.
+fn infected(product: &Product, differs: bool) -> Vec<usize> {
+    let last = product.effects.iter().map(|effect| effect.step).max();
+    let seen = |step: usize| differs || last.is_some_and(|last| last >= step);
+    let infected = product.reached.iter().filter(|(_, step)| seen(**step));
+    let mut infected: Vec<usize> = infected.map(|(&change, _)| change).collect();
+    infected.sort_unstable();
+    infected
 }
 
 /// Where the versions part, or where the effect of a change is first seen.

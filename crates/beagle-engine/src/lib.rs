@@ -21,7 +21,7 @@ mod streams;
 mod twin;
 mod walk;
 
-pub use engine::{End, Engine, EngineError, Listener, Next, Options, Ran, Status};
+pub use engine::{End, Engine, EngineError, Listener, Look, Next, Options, Ran, Status, Survey};
 pub use frontier::Account;
 pub use scene::{Progress, Stopped};
 pub use shape::{Bounds, Shape};

@@ -190,6 +190,12 @@ impl<'a> Scene<'a> {
             .min()
     }
 
+    /// How far it is from a branch to the nearest change.
+    pub fn distance(&self, side: Side, branch: Site) -> Option<u32> {
+        let half = self.twin.half(side);
+        self.all[side as usize].block(half.block(half.stmt(branch)?))
+    }
+
     /// How far it is to the nearest change.
     pub fn to_any(&self, question: &Question, context: Site) -> Option<u32> {
         self.to(&self.all, question, context)

@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::coverage::Tests;
+
 pub use bytes::Bytes;
 pub use input::InputEntry;
 
@@ -43,6 +45,8 @@ pub struct Report {
     pub seconds_to_first: Option<f64>,
     /// From how many inputs the search started.
     pub seeds: u64,
+    /// How far the user's own inputs get, if there were any.
+    pub tests: Option<Tests>,
     /// Confirmed differences, worst first.
     pub differences: Vec<DifferenceEntry>,
     /// Differences with the same cause, worst first.
@@ -370,6 +374,7 @@ impl Report {
             seconds: 0.0,
             seconds_to_first: None,
             seeds: 0,
+            tests: None,
             differences: Vec::new(),
             groups: Vec::new(),
             changes: Vec::new(),

@@ -6,6 +6,7 @@
 
 pub mod changes;
 mod changes_text;
+pub mod coverage;
 pub mod diff;
 mod diff_text;
 mod fit;

@@ -1,5 +1,6 @@
 //! What can be written on the command line.
 
+mod coverage;
 mod diff;
 mod record;
 mod values;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use coverage::{COVERAGE_AFTER_HELP, CoverageOptions};
 pub use diff::{DIFF_AFTER_HELP, DiffOptions, InvocationOptions, REPLAY_AFTER_HELP, ReplayOptions};
 pub use record::{RECORD_AFTER_HELP, RecordOptions};
 pub use values::FailOn;
@@ -80,6 +82,9 @@ pub enum Command {
     /// Run saved tests again, on any version
     #[command(after_help = REPLAY_AFTER_HELP)]
     Replay(ReplayOptions),
+    /// Show how far existing tests get with what changed
+    #[command(after_help = COVERAGE_AFTER_HELP)]
+    Coverage(Box<CoverageOptions>),
     /// Run a test-suite and keep what it gives to the program as inputs to start from
     #[command(after_help = RECORD_AFTER_HELP)]
     Record(RecordOptions),
@@ -171,7 +176,7 @@ pub struct TraceOptions {
 }
 
 /// The two versions.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct PairOptions {
     /// The old version: a git revision, a directory or a .c file
     pub old: String,
@@ -185,7 +190,7 @@ pub struct PairOptions {
 }
 
 /// How a version is built. What is not given is looked up in `beagle.toml`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct BuildOptions {
     /// Shell command that builds a version, run in its directory with $CC set
     #[arg(long, value_name = "COMMAND")]

@@ -6,6 +6,7 @@
 mod court;
 mod listen;
 mod present;
+mod tests;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -16,10 +17,10 @@ use std::time::{Duration, Instant};
 use beagle_change::{Comparison, compare};
 use beagle_engine::{Bounds, End, Engine, Options as EngineOptions, Shape, Twin};
 use beagle_executor::{Executor, Options as ExecutorOptions};
+use beagle_report::coverage::Tests;
 use beagle_report::diff::{Reason, Report};
 use beagle_solver::SourceKey;
 use beagle_trace::{Input, Limits};
-use beagle_verdict::saved;
 use beagle_verdict::{
     Judge, KeeperCommand, Limits as RunLimits, Rules as Normalisation, Setting,
     Version as NativeVersion,
@@ -36,6 +37,7 @@ use crate::{output, status, traced};
 
 use court::{Court, Judged, Message, Tidying};
 use listen::Listening;
+use tests::Seen;
 
 /// The exploration, done.
 struct Explored {
@@ -45,49 +47,93 @@ struct Explored {
     strategies: Vec<beagle_engine::Account>,
 }
 
+/// Two versions, built and compared, and how their program is run.
+pub struct Setup {
+    /// When the command was given.
+    pub start: Instant,
+    /// Ctrl-C.
+    pub interrupt: Interrupt,
+    order: Arc<Order>,
+    /// The old version.
+    pub old: Version,
+    /// The new version.
+    pub new: Version,
+    /// What both are told that they are called.
+    pub name: OsString,
+    /// How the program is run.
+    pub invocation: Invocation,
+    /// What changed.
+    pub comparison: Comparison,
+}
+
+impl Setup {
+    /// Builds and compares.
+    pub fn new(options: &DiffOptions, quiet: bool, timings: &mut Timings) -> Result<Self, Failure> {
+        let start = Instant::now();
+        let interrupt = Interrupt::listen()?;
+        let order = Arc::new(Order::new(&options.pair)?);
+        let (old, new) = order.load(quiet, timings)?;
+        let name = program_name(&old, &new);
+        let invocation = Invocation::new(
+            &options.invocation,
+            &order.config,
+            &order.here,
+            name.as_encoded_bytes(),
+            options.out.as_deref(),
+        )?;
+        let comparison = compare(&old.program, &old.sources, &new.program, &new.sources);
+        timings.end("compare");
+        Ok(Self {
+            start,
+            interrupt,
+            order,
+            old,
+            new,
+            name,
+            invocation,
+            comparison,
+        })
+    }
+}
+
+/// Parts of the programs that could not be looked at.
+pub fn unseen(setup: &Setup) -> Vec<String> {
+    present::unseen(&setup.old, &setup.new)
+}
+
 /// Runs the command; the result is the exit status.
 pub fn run(options: &DiffOptions, quiet: bool) -> Result<i32, Failure> {
-    let start = Instant::now();
-    let interrupt = Interrupt::listen()?;
     let mut timings = Timings::start();
-    let order = Arc::new(Order::new(&options.pair)?);
-    let (old, new) = order.load(quiet, &mut timings)?;
-    let name = program_name(&old, &new);
-    let invocation = Invocation::new(
-        &options.invocation,
-        &order.config,
-        &order.here,
-        name.as_encoded_bytes(),
-    )?;
-    let comparison = compare(&old.program, &old.sources, &new.program, &new.sources);
-    timings.end("compare");
-    let mut report = Report::new(&old.built.label, &new.built.label, name.to_string_lossy());
+    let setup = Setup::new(options, quiet, &mut timings)?;
+    let Setup {
+        old,
+        new,
+        invocation,
+        ..
+    } = &setup;
+    let name = setup.name.to_string_lossy();
+    let mut report = Report::new(&old.built.label, &new.built.label, name);
     report.golden = options.judging.golden.clone();
     if invocation.auto {
         let note = "nothing was said about the input: words after `--` and --stdin would tell more";
         report.notes.push(note.to_owned());
     }
+    report.notes.extend(invocation.notes.iter().cloned());
     report.seeds = invocation.seeds.len() as u64;
-    report.missing = present::unseen(&old, &new);
-    if comparison.changes.is_empty() {
+    report.missing = unseen(&setup);
+    if setup.comparison.changes.is_empty() {
         report.reason = Reason::Unchanged;
         report.verdict = present::verdict(&report);
     } else {
-        let job = Job {
-            options,
-            order: &order,
-            versions: (&old, &new),
-            comparison: &comparison,
-            invocation: &invocation,
-            name: &name,
-            interrupt: &interrupt,
-            start,
-            quiet,
-        };
-        let (explored, judged) = job.search(&mut timings)?;
+        let job = Job::new(&setup, options, quiet, false);
+        let (explored, judged, seen) = job.search(&mut timings)?;
+        present::note_seeds(&mut report, &job, &seen);
+        if invocation.seeded {
+            report.tests = Some(seen.tests(&job, &judged));
+        }
         present::fill(&mut report, &job, explored, judged);
     }
-    report.seconds = start.elapsed().as_secs_f64();
+    report.seconds = setup.start.elapsed().as_secs_f64();
     let code = status::exit_code(&report, options.fail_on, options.strict);
     let meaning = status::meaning(code, options.fail_on);
     let text = match options.format {
@@ -103,7 +149,7 @@ pub fn run(options: &DiffOptions, quiet: bool) -> Result<i32, Failure> {
 }
 
 /// Two versions with changes, and what to do about them.
-struct Job<'a> {
+pub struct Job<'a> {
     options: &'a DiffOptions,
     order: &'a Arc<Order>,
     versions: (&'a Version, &'a Version),
@@ -113,11 +159,45 @@ struct Job<'a> {
     interrupt: &'a Interrupt,
     start: Instant,
     quiet: bool,
+    /// Whether only the inputs themselves are of interest, not what can be found from them.
+    only_seeds: bool,
+}
+
+impl<'a> Job<'a> {
+    /// What to do about two versions with changes.
+    pub fn new(setup: &'a Setup, options: &'a DiffOptions, quiet: bool, only_seeds: bool) -> Self {
+        Self {
+            options,
+            order: &setup.order,
+            versions: (&setup.old, &setup.new),
+            comparison: &setup.comparison,
+            invocation: &setup.invocation,
+            name: &setup.name,
+            interrupt: &setup.interrupt,
+            start: setup.start,
+            quiet,
+            only_seeds,
+        }
+    }
 }
 
 impl Job<'_> {
+    /// How far the inputs themselves get, and what the user should know about that.
+    pub fn cover(&self, timings: &mut Timings) -> Result<(Tests, Vec<String>), Failure> {
+        let (explored, judged, seen) = self.search(timings)?;
+        let mut notes = judged.notes.clone();
+        let walked = explored.status.runs as usize;
+        if explored.end != Some(End::Exhausted) && walked < seen.order.len() {
+            let left = seen.order.len() - walked;
+            notes.push(format!(
+                "{left} tests that come to a change were not followed in time; --timeout gives more"
+            ));
+        }
+        Ok((seen.tests(self, &judged), notes))
+    }
+
     /// Explores and judges, side by side.
-    fn search(&self, timings: &mut Timings) -> Result<(Explored, Judged), Failure> {
+    fn search(&self, timings: &mut Timings) -> Result<(Explored, Judged, Seen), Failure> {
         let (old, new) = self.versions;
         let line = Progress::new(self.quiet);
         line.update(&progress::Status::new(Phase::Preparing));
@@ -150,7 +230,6 @@ impl Job<'_> {
             most_runs: self.options.search.max_runs.unwrap_or(u64::MAX),
             most_queries: self.options.search.max_queries.unwrap_or(u64::MAX),
         };
-        let seeds = self.seeds()?;
         let mut engine = Engine::new(&twin, old, new, options).map_err(Failure::run)?;
         let (cases, receiver) = mpsc::channel();
         let (news, heard) = mpsc::channel();
@@ -173,37 +252,41 @@ impl Job<'_> {
             };
             let court = scope.spawn(move || court.sit(&receiver, &tidying));
             let mut listener = Listening::new(self, cases, heard, deadline, &line);
+            listener.seen = self.seen(&mut engine, &mut listener);
+            let inputs = &self.invocation.seeds;
+            let order = listener.seen.order.iter();
+            let seeds: Vec<Input> = order.map(|&index| inputs[index].clone()).collect();
             let end = engine.explore(&seeds, &mut listener);
-            listener.close(self.grace(end.as_ref().ok(), deadline));
+            let seen = listener.close(self.grace(end.as_ref().ok(), deadline));
             line.update(&progress::Status::new(Phase::Confirming));
             let judged = match court.join() {
                 Ok(judged) => judged,
                 Err(panic) => std::panic::resume_unwind(panic),
             };
-            Ok((end.map_err(Failure::run)?, judged?))
+            Ok((end.map_err(Failure::run)?, judged?, seen))
         });
         line.clear();
         timings.end("search");
-        let (end, judged) = result?;
+        let (end, judged, seen) = result?;
         let explored = Explored {
             end: (!self.interrupt.is_raised()).then_some(end),
             is_complete: engine.is_complete(),
             status: engine.status().clone(),
             strategies: engine.accounts().cloned().collect(),
         };
-        Ok((explored, judged))
+        Ok((explored, judged, seen))
     }
 
-    /// The inputs to start from.
-    fn seeds(&self) -> Result<Vec<Input>, Failure> {
-        let mut seeds = self.invocation.seeds.clone();
-        for directory in &self.invocation.saved {
-            let test = saved::load(directory).map_err(|error| {
-                Failure::usage(error.to_string(), "take it out of the directory of seeds")
-            })?;
-            seeds.push(test.input);
+    /// Which inputs to start from: if the user has many, those that promise most.
+    fn seen(&self, engine: &mut Engine<'_>, listener: &mut Listening<'_>) -> Seen {
+        let inputs = &self.invocation.seeds;
+        if !self.only_seeds && !self.invocation.seeded {
+            return Seen::unranked(inputs.len());
         }
-        Ok(seeds)
+        let share = if self.only_seeds { 2 } else { 4 };
+        let until = Instant::now() + self.options.search.timeout / share;
+        let survey = engine.survey(inputs, until, listener);
+        Seen::ranked(survey, self.only_seeds)
     }
 
     /// How long the court may go on when the search has ended.

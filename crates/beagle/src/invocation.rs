@@ -6,6 +6,7 @@
 mod rules;
 mod seeds;
 mod template;
+mod whole;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -27,32 +28,45 @@ pub use rules::{Rule, Rules};
 pub struct Invocation {
     /// Inputs to start from, the simplest first; at least one.
     pub seeds: Vec<Input>,
+    /// What each of them is called.
+    pub names: Vec<String>,
+    /// How many of them, the last ones, are findings of an earlier comparison.
+    pub findings: usize,
     /// What all inputs have to keep to.
     pub rules: Rules,
-    /// Directories with saved tests, which are seeds, too.
-    pub saved: Vec<PathBuf>,
     /// The directory whose content is put where the program runs.
     pub fixture: Option<PathBuf>,
     /// Whether nothing was said about the input, so that the seeds are only guesses.
     pub auto: bool,
+    /// Whether a directory of seeds was given.
+    pub seeded: bool,
+    /// What the user should know.
+    pub notes: Vec<String>,
 }
 
 impl Invocation {
     /// What the command line says, or where it says nothing, `beagle.toml`. Paths on the command
-    /// line start from `here`. `name` is what the program is told to be called.
+    /// line start from `here`. `name` is what the program is told to be called. What an earlier
+    /// comparison of the same program left in `out` is a beginning, too.
     pub fn new(
         options: &InvocationOptions,
         config: &Config,
         here: &Path,
         name: &[u8],
+        out: Option<&Path>,
     ) -> Result<Self, Failure> {
         let request = Request::new(options, config, here)?;
         let fixture = request.fixture.map(directory).transpose()?;
         let words = request.words.unwrap_or_default();
-        let seeds = match &request.seeds {
+        let mut seeds = match &request.seeds {
             Some(dir) => seeds::read(dir)?,
             None => seeds::Seeds::default(),
         };
+        let mut found = match out {
+            Some(out) => seeds::findings(out),
+            None => seeds::Seeds::default(),
+        };
+        found.whole.retain(|(_, input)| whole::is_of(input, name));
         let auto = words.is_empty() && request.stdin.is_none() && request.seeds.is_none();
         let mut shape = Shape {
             all: request.all,
@@ -61,28 +75,61 @@ impl Invocation {
         };
         shape.argument(&words)?;
         shape.environment(&request.env)?;
-        let inputs = match auto {
+        let only_whole = words.is_empty()
+            && request.stdin.is_none()
+            && seeds.contents.is_empty()
+            && !seeds.whole.is_empty();
+        let mut inputs = match auto {
             true => {
                 let made_up = seeds::made_up(name).into_iter();
-                made_up.map(|input| shape.with_environment(input)).collect()
+                let made_up = made_up.map(|input| shape.with_environment(input));
+                made_up.map(|input| (String::new(), input)).collect()
             }
+            false if only_whole => Vec::new(),
             false => shape.inputs(name, request.stdin, seeds.contents),
         };
-        for input in &inputs {
+        for (_, input) in &inputs {
             input.encode().map_err(|error| {
                 Failure::usage(error.to_string(), "take smaller files and shorter words")
             })?;
         }
+        let rules = Rules {
+            // Words that are given are all that there are.
+            arguments: (!words.is_empty() && !request.all).then_some(words.len() as u32 + 1),
+            sources: shape.rules.clone(),
+        };
+        let mut notes = std::mem::take(&mut seeds.notes);
+        notes.append(&mut found.notes);
+        let fitting = whole::Fitting {
+            name,
+            words: (!words.is_empty()).then_some(&shape.arguments[..]),
+            variables: &shape.variables,
+            rules: &rules,
+        };
+        let (mut given, omitted) = fitting.all(seeds.whole);
+        if omitted > 0 {
+            notes.push(format!("{omitted} seeds do not fit the words after `--`"));
+        }
+        inputs.append(&mut given);
+        let (mut findings, _) = fitting.all(found.whole);
+        let count = findings.len();
+        inputs.append(&mut findings);
+        if inputs.is_empty() {
+            return Err(Failure::usage(
+                "none of the seeds fits the words after `--`",
+                "leave the words out: then every word of a recorded input varies",
+            ));
+        }
+        let (names, seeds) = inputs.into_iter().unzip();
         Ok(Self {
-            seeds: inputs,
-            rules: Rules {
-                // Words that are given are all that there are.
-                arguments: (!words.is_empty() && !request.all).then_some(words.len() as u32 + 1),
-                sources: shape.rules,
-            },
-            saved: seeds.saved,
+            seeds,
+            names,
+            findings: count,
+            rules,
             fixture,
             auto,
+            seeded: request.seeds.is_some(),
+            notes,
         })
     }
 }
@@ -307,23 +354,30 @@ impl Shape {
     }
 
     /// The inputs: one, or one for each seed.
-    fn inputs(&self, name: &[u8], stdin: Option<Vec<u8>>, contents: Vec<Vec<u8>>) -> Vec<Input> {
-        let mut pairs: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+    fn inputs(
+        &self,
+        name: &[u8],
+        stdin: Option<Vec<u8>>,
+        contents: Vec<(String, Vec<u8>)>,
+    ) -> Vec<(String, Input)> {
+        const GIVEN: &str = "the command line";
+        let mut all: Vec<(String, Vec<u8>, Vec<u8>)> = Vec::new();
         let given = stdin.is_some();
         let stdin = stdin.unwrap_or_default();
         if self.wants_seed {
             let contents = contents.into_iter();
-            pairs.extend(contents.map(|content| (stdin.clone(), content)));
-            if pairs.is_empty() {
-                pairs.push((stdin, Vec::new()));
+            all.extend(contents.map(|(name, content)| (name, stdin.clone(), content)));
+            if all.is_empty() {
+                all.push((GIVEN.to_owned(), stdin, Vec::new()));
             }
         } else {
             if given || contents.is_empty() {
-                pairs.push((stdin, Vec::new()));
+                all.push((GIVEN.to_owned(), stdin, Vec::new()));
             }
-            pairs.extend(contents.into_iter().map(|content| (content, Vec::new())));
+            let contents = contents.into_iter();
+            all.extend(contents.map(|(name, content)| (name, content, Vec::new())));
         }
-        let inputs = pairs.into_iter().map(|(stdin, content)| {
+        let inputs = all.into_iter().map(|(called, stdin, content)| {
             let mut input = Input::from_args(name, [""; 0]);
             input.sources.extend(self.arguments.iter().cloned());
             input = self.with_environment(input.with_stdin(stdin));
@@ -333,7 +387,7 @@ impl Shape {
             if self.wants_seed {
                 input = input.with_file(self.seed_name.clone(), content);
             }
-            input
+            (called, input)
         });
         inputs.collect()
     }

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod changes;
+mod coverage;
 mod diff;
 mod doctor;
 mod failure;
@@ -73,6 +74,7 @@ fn run(arguments: &Arguments) -> Result<i32, Failure> {
         Command::Changes(options) => changes::run(options, arguments.quiet),
         Command::Diff(options) => diff::run(options, arguments.quiet),
         Command::Replay(options) => replay::run(options, arguments.quiet),
+        Command::Coverage(options) => coverage::run(options, arguments.quiet),
         Command::Record(options) => record::run(options, arguments.quiet),
         Command::Trace(options) => trace::run(options, arguments.quiet),
         Command::Doctor => doctor::run(),

@@ -123,6 +123,9 @@ impl Report {
         writeln!(out, "{head}: {} → {}", self.old, self.new)?;
         if self.reason != Reason::Unchanged {
             writeln!(out, "{}", self.coverage())?;
+            if let Some(tests) = &self.tests {
+                writeln!(out, "{}.", tests.sentence())?;
+            }
             writeln!(out, "{}", self.effort())?;
         }
         if self.verdict == Verdict::NoneFound {

@@ -56,6 +56,7 @@ fn empty() -> Report {
         queries: 40,
         seconds: 1.53,
         seeds: 6,
+        tests: None,
         changes: vec![change(
             1,
             "print_selected",

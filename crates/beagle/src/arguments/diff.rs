@@ -19,6 +19,7 @@ Examples:
   beagle diff v1.2 HEAD -- sort @{a.csv}  the content of a file varies
   beagle diff HEAD . --stdin data.json    standard input varies, starting from that
   beagle diff HEAD . --seeds corpus -- @@ each file of a directory is an input to start from
+  beagle diff v1.2 . --seeds seeds        what `beagle record --out seeds -- make check` left
 
 Words after `--` are the program's command line:
   word       stays as it is
@@ -74,7 +75,8 @@ pub struct DiffOptions {
     #[command(flatten)]
     pub judging: JudgingOptions,
 
-    /// Save every difference as a test in this directory; `beagle replay` runs them again
+    /// Save every difference as a test in this directory; `beagle replay` runs them again, and the
+    /// next comparison starts from them
     #[arg(long, value_name = "DIR", help_heading = "Result")]
     pub out: Option<PathBuf>,
 
@@ -102,7 +104,7 @@ pub struct DiffOptions {
 }
 
 /// How the program is run. What is not given is looked up in `beagle.toml`.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Input")]
 pub struct InvocationOptions {
     /// Standard input varies, starting from the content of this file
@@ -117,7 +119,8 @@ pub struct InvocationOptions {
     #[arg(long)]
     pub all_args: bool,
 
-    /// Start from each file in this directory, as standard input, or where a word has `@@`
+    /// Start from each file in this directory, as standard input, or where a word has `@@`; and
+    /// from what `beagle record` and `beagle diff --out` have put there
     #[arg(long, value_name = "DIR")]
     pub seeds: Option<PathBuf>,
 
@@ -165,7 +168,7 @@ pub struct SearchOptions {
 }
 
 /// How the programs are run and compared.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Comparison")]
 pub struct JudgingOptions {
     /// A version that is known to be right: tells regressions from improvements

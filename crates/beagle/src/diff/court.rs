@@ -17,6 +17,7 @@ use beagle_verdict::{
     Aspects, Budget, Error, Finding, Group, Groups, Judge, Verdict, Which, minimise,
 };
 
+use super::tests;
 use crate::failure::Failure;
 use crate::invocation::Invocation;
 
@@ -47,6 +48,8 @@ pub struct Case {
     pub changes: Vec<usize>,
     /// Where the versions part.
     pub cause: Option<Place>,
+    /// Which of the inputs to start from it is.
+    pub seed: Option<usize>,
 }
 
 /// Differences with the same cause, as they are shown.
@@ -102,6 +105,8 @@ pub struct Judged {
     pub notes: Vec<String>,
     /// Cases that were not judged.
     pub left: u64,
+    /// By change, the first of the inputs to start from on which the versions differ.
+    pub shown: BTreeMap<usize, usize>,
 }
 
 /// After so many differences with one cause, others with it are only counted.
@@ -231,7 +236,14 @@ impl Court {
             let cause = waiting.min_by_key(|(cause, _)| times(cause))?.0.clone();
             let count = times(&cause);
             let case = self.candidates.get_mut(&cause)?.pop_front()?;
-            if count < ENOUGH {
+            // What the user's own inputs show is wanted for each change.
+            let shown = &self.judged.shown;
+            let wanted = || {
+                case.changes
+                    .iter()
+                    .any(|change| !shown.contains_key(change))
+            };
+            if count < ENOUGH || (case.seed.is_some() && wanted()) {
                 return Some(case);
             }
             self.judged.alike += 1;
@@ -252,6 +264,11 @@ impl Court {
                 }
                 if !self.sanitized {
                     self.early.push_back(case.clone());
+                }
+                if let Some(seed) = case.seed {
+                    for &change in &case.changes {
+                        tests::first(&mut self.judged.shown, change, seed);
+                    }
                 }
                 let cause = case.cause.as_ref();
                 let (number, _) = self.groups.add(Finding {

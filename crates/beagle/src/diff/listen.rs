@@ -8,6 +8,7 @@ use beagle_engine::{Listener, Next, Progress, Ran, Status};
 
 use super::Job;
 use super::court::{Case, Message, News};
+use super::tests::Seen;
 use crate::progress::{self, Phase};
 
 /// Listens to the search.
@@ -18,6 +19,8 @@ pub struct Listening<'a> {
     found: usize,
     deadline: Instant,
     line: &'a progress::Progress,
+    /// What is known of the inputs to start from.
+    pub seen: Seen,
 }
 
 impl<'a> Listening<'a> {
@@ -36,18 +39,23 @@ impl<'a> Listening<'a> {
             cases,
             heard,
             found: 0,
+            seen: Seen::default(),
         }
     }
 
     /// There are no more candidates; those that wait may take this long.
-    pub fn close(self, grace: Duration) {
+    pub fn close(self, grace: Duration) -> Seen {
         // The court is there until we close.
         let _ = self.cases.send(Message::Close(grace));
+        self.seen
     }
 }
 
 impl Listener for Listening<'_> {
     fn ran(&mut self, ran: &Ran<'_>) -> Next {
+        if let Some(index) = ran.seed {
+            self.seen.ran(index, &ran.reached, &ran.infected);
+        }
         let touches = !ran.reached.is_empty();
         if ran.differs || (touches && ran.fresh) {
             let case = Case {
@@ -55,6 +63,9 @@ impl Listener for Listening<'_> {
                 differs: ran.differs,
                 changes: ran.reached.clone(),
                 cause: ran.cause.clone(),
+                seed: ran
+                    .seed
+                    .and_then(|index| self.seen.order.get(index).copied()),
             };
             let _ = self.cases.send(Message::Case(Box::new(case)));
         }

@@ -15,6 +15,7 @@ use beagle_verdict::{
 };
 
 use super::court::{Judged, Shown};
+use super::tests::Seen;
 use super::{Explored, Job};
 use crate::versions::Version;
 
@@ -88,6 +89,40 @@ pub fn verdict(report: &Report) -> Verdict {
         (true, true) => Verdict::Equivalent,
         (true, false) => Verdict::NoneFound,
     }
+}
+
+/// What became of the inputs to start from.
+pub fn note_seeds(report: &mut Report, job: &Job<'_>, seen: &Seen) {
+    let (all, taken) = (job.invocation.seeds.len(), seen.order.len());
+    let unseen = seen.survey.unseen();
+    if taken + unseen < all {
+        let left = all - taken - unseen;
+        report.notes.push(format!(
+            "started from {taken} of {all} seeds; the other {left} add nothing near the changes"
+        ));
+    }
+    if unseen > 0 {
+        report.notes.push(format!(
+            "{unseen} seeds were not looked at for lack of time; --timeout gives more"
+        ));
+    }
+    let findings = job.invocation.findings;
+    if findings > 0 {
+        report.notes.push(format!(
+            "{findings} of the seeds are findings of an earlier comparison"
+        ));
+    }
+}
+
+/// A change of which only is known what it is.
+pub fn bare_entry(job: &Job<'_>, index: usize, change: &Change) -> ChangeEntry {
+    change_entry(job, index, change, &Progress::default(), false)
+}
+
+/// The first line of a change.
+pub fn first_text(change: &Change) -> String {
+    let first = change.new_lines.first().or(change.old_lines.first());
+    first.map(|line| line.text.clone()).unwrap_or_default()
 }
 
 /// Parts of the programs that could not be looked at.

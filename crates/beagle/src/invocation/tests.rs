@@ -25,7 +25,7 @@ impl Here {
     }
 
     fn with(&self, options: InvocationOptions) -> Result<Invocation, Failure> {
-        Invocation::new(&options, &self.config, self.dir.path(), b"p")
+        Invocation::new(&options, &self.config, self.dir.path(), b"p", None)
     }
 
     fn words(&self, words: &[&str]) -> Invocation {
