@@ -19,6 +19,7 @@ mod json;
 mod meaning;
 mod options;
 mod pairs;
+mod record;
 mod replay;
 mod size;
 mod support;
