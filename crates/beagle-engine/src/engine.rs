@@ -94,6 +94,8 @@ impl Status {
 /// A run of both versions, for whoever listens.
 #[derive(Debug)]
 pub struct Ran<'a> {
+    /// Its number, from 1.
+    pub number: u64,
     /// The input.
     pub input: &'a Input,
     /// Whether the traced versions did something different that can be seen from outside.
@@ -261,7 +263,7 @@ impl<'a> Engine<'a> {
                     let account = self.frontier.account(chosen.strategy);
                     account.inputs += 1;
                     account.effort += RUN_EFFORT;
-                    self.run(input, Some(chosen.strategy), listener)?
+                    self.run(input, Some(chosen), listener)?
                 }
                 _ => Next::GoOn,
             };
@@ -377,7 +379,7 @@ impl<'a> Engine<'a> {
     fn run(
         &mut self,
         input: Input,
-        strategy: Option<usize>,
+        chosen: Option<Chosen>,
         listener: &mut dyn Listener,
     ) -> Result<Next, EngineError> {
         if !self.seen.insert(hash(&input)) {
@@ -412,6 +414,7 @@ impl<'a> Engine<'a> {
         }
         let (Ok(old_trace), Ok(new_trace)) = (&old.trace, &new.trace) else {
             let ran = Ran {
+                number: self.status.runs,
                 input: &input,
                 differs: is_different(&old, &new),
                 reached: Vec::new(),
@@ -438,19 +441,27 @@ impl<'a> Engine<'a> {
         let differs = is_different(&old, &new) || !old_read.files().eq(new_read.files());
         self.cut |= product.cut;
         self.scene.add(&mut product);
+        if let Some(at) = chosen.map(|chosen| chosen.at)
+            && product.news > 0
+            && let Some(record) = &self.records[at.run as usize]
+        {
+            let question = &record.product.questions[at.question as usize];
+            self.scene.paid(question.edge);
+        }
         let way = product.hashes.last().copied().unwrap_or(0);
         let fresh = self.paths.insert(way) || product.merit > 0;
         if differs {
             self.status.differing += 1;
             self.scene.differed(&product);
-            if let Some(strategy) = strategy {
-                self.frontier.account(strategy).differences += 1;
+            if let Some(chosen) = chosen {
+                self.frontier.account(chosen.strategy).differences += 1;
             }
         }
         let mut reached: Vec<usize> = product.reached.keys().copied().collect();
         reached.sort_unstable();
         let cause = cause(twin, &product, &reached);
         let next = listener.ran(&Ran {
+            number: self.status.runs,
             input: &input,
             differs,
             reached,

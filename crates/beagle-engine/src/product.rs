@@ -65,6 +65,8 @@ pub struct Product {
     pub effects: Vec<Effect>,
     /// How many ways on it was the first to take.
     pub merit: usize,
+    /// How many of these are in the program itself, not in models of libc functions.
+    pub news: usize,
     /// The ways on that were taken.
     pub edges: FxHashSet<(Side, Edge)>,
     /// Conditions and outputs that could not be brought into the pool.
@@ -143,6 +145,7 @@ impl Product {
                 reached: FxHashMap::default(),
                 effects: Vec::new(),
                 merit: 0,
+                news: 0,
                 edges: FxHashSet::default(),
                 lost: [old, new]
                     .iter()

@@ -35,9 +35,10 @@ fn held<'p>(product: &'p Product, question: &Question) -> Option<&'p Held> {
     product.held.get(question.prefix)
 }
 
-/// How often the same was tried, so that nothing is tried over and over.
+/// How often the same was tried in vain, so that nothing is tried over and over.
 fn weariness(scene: &Scene<'_>, question: &Question) -> f32 {
-    (scene.tries(question.edge) as f32).sqrt()
+    let tries = scene.tries(question.edge);
+    (tries.count.saturating_sub(tries.paid) as f32).sqrt()
 }
 
 /// Both versions as one: whatever makes them differ at once, then what lies behind a parting.
@@ -144,14 +145,19 @@ fn promise(product: &Product) -> f32 {
     (1.0 + product.merit as f32).ln().min(3.0)
 }
 
-/// 0 for what no run has done yet.
+/// 0 for what no run has done yet, and for what led to something new each time, as the comparison with
+/// each name in a list does.
 fn novelty(scene: &Scene<'_>, question: &Question) -> f32 {
     let sides = Side::BOTH.into_iter();
     let sides = sides.filter(|&side| question.from.includes(side));
     let counts = sides.map(|side| scene.coverage(side, question.edge));
     match (question.edge.to, counts.min()) {
         (Some(_), Some(0)) => 0.0,
-        (Some(_), Some(count)) => 1.0 + (count as f32).ln() * 0.5,
+        (Some(_), Some(count)) => {
+            let tries = scene.tries(question.edge);
+            let vain = 1.0 - tries.paid as f32 / tries.count.max(1) as f32;
+            vain * (1.0 + (count as f32).ln() * 0.5)
+        }
         _ => 1.0,
     }
 }

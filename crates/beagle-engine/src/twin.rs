@@ -80,6 +80,13 @@ impl<'a> Half<'a> {
         self.flows[function.index()].get_or_init(|| Flow::of(self.program, &self.calls, function))
     }
 
+    /// Where the program starts.
+    pub fn start(&self) -> Option<BlockId> {
+        let mut functions = self.program.functions();
+        let main = functions.find(|(_, function)| function.symbol == "main")?;
+        main.1.entry()
+    }
+
     /// The block of a statement.
     pub fn block(&self, stmt: StmtId) -> BlockId {
         self.program.stmt(stmt).block
