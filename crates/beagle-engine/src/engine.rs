@@ -167,8 +167,8 @@ const MOST_KEPT: usize = 3_000_000;
 
 /// The time for a question the first time, and when it is put off.
 const ROUNDS: [Duration; 3] = [
-    Duration::from_millis(20),
-    Duration::from_millis(200),
+    Duration::from_millis(50),
+    Duration::from_millis(300),
     Duration::from_millis(2000),
 ];
 
@@ -520,10 +520,11 @@ impl Own {
 
 /// Whether everything that matters can be followed, before anything was run.
 fn sees_all(twin: &Twin<'_>, options: &Options) -> bool {
-    // The other techniques look only at what promises something.
-    let covers = options.strategies.iter().any(|name| name == "cover");
+    // One goes every way that may matter, the other asks for every difference there; the rest looks only
+    // at what promises something.
+    let has = |wanted: &str| options.strategies.iter().any(|name| name == wanted);
     let mut changes = twin.comparison.changes.iter();
-    covers && changes.all(|change| change.subject != Subject::Assembler)
+    has("cover") && has("shadow") && changes.all(|change| change.subject != Subject::Assembler)
 }
 
 /// Whether all conditions of a conflict are of one version.
@@ -567,7 +568,7 @@ fn is_different(old: &Run<'_>, new: &Run<'_>) -> bool {
 
 /// Where the versions part, or where the effect of a change is first seen.
 fn cause(twin: &Twin<'_>, product: &Product, reached: &[usize]) -> Option<Place> {
-    let parting = product.effects.iter().find(|effect| effect.parted);
+    let parting = product.effects.iter().find(|effect| effect.is_parting());
     let effect = parting.or(product.effects.first());
     let place = effect.and_then(|effect| {
         let stmt = twin.new.stmt(effect.site)?;

@@ -8,7 +8,7 @@ use beagle_trace::event::{MODEL_SITES, Site};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::distance::{ControlGraph, Distances};
-use crate::product::{Effect, Product};
+use crate::product::{Effect, Product, Seen};
 use crate::question::{Edge, Question};
 use crate::twin::{Half, Place, Side, Twin};
 
@@ -154,7 +154,7 @@ impl<'a> Scene<'a> {
             let mut last: Option<&Effect> = None;
             for effect in effects {
                 progress.infected = true;
-                progress.parted |= effect.parted;
+                progress.parted |= effect.is_parting();
                 last = Some(effect);
             }
             if !progress.propagated {
@@ -271,9 +271,10 @@ fn stopped(twin: &Twin<'_>, last: Option<&Effect>) -> Stopped {
                 .new
                 .stmt(effect.site)
                 .and_then(|stmt| twin.new.place(stmt)),
-            why: match effect.parted {
-                true => "the versions take different ways here, but write the same",
-                false => "the values differ here, but both versions take the same side",
+            why: match effect.seen {
+                Seen::Value => "a variable differs here, but no branch or output depended on it",
+                Seen::Condition => "the values differ here, but both versions take the same side",
+                Seen::Parting => "the versions take different ways here, but write the same",
             },
         },
         None => Stopped {

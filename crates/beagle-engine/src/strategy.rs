@@ -17,15 +17,24 @@ pub trait Strategy {
 }
 
 /// The names of all techniques.
-pub const NAMES: [&str; 4] = ["shadow", "propagate", "reach", "cover"];
+pub const NAMES: [&str; 6] = [
+    "shadow",
+    "infect",
+    "propagate",
+    "reach",
+    "cover",
+    "unguided",
+];
 
 /// The technique of this name.
 pub fn named(name: &str) -> Option<Box<dyn Strategy>> {
     Some(match name {
         "shadow" => Box::new(Shadow),
+        "infect" => Box::new(Infect),
         "propagate" => Box::new(Propagate),
         "reach" => Box::new(Reach),
         "cover" => Box::new(Cover),
+        "unguided" => Box::new(Unguided),
         _ => return None,
     })
 }
@@ -55,13 +64,27 @@ impl Strategy for Shadow {
             Aim::Output => Some(weariness),
             Aim::Parting => Some(1.0 + weariness),
             Aim::Fault => Some(2.0 + weariness),
+            Aim::Infection => None,
             Aim::Flip => {
-                let parting = product.effects.iter().find(|effect| effect.parted)?;
+                let parting = product.effects.iter().find(|effect| effect.is_parting())?;
                 // Breadth first from where they part.
                 let behind = question.step.checked_sub(parting.step)?;
                 Some(10.0 + weariness + (1.0 + behind as f32).ln() * 0.2)
             }
         }
+    }
+}
+
+/// Makes the versions put different values into the variables that a change is about.
+struct Infect;
+
+impl Strategy for Infect {
+    fn name(&self) -> &'static str {
+        "infect"
+    }
+
+    fn cost(&self, scene: &Scene<'_>, _: &Product, question: &Question) -> Option<f32> {
+        (question.aim == Aim::Infection).then(|| 1.5 + weariness(scene, question))
     }
 }
 
@@ -78,7 +101,7 @@ impl Strategy for Propagate {
         match question.aim {
             Aim::Output => return Some(weariness),
             Aim::Parting => return Some(1.0 + weariness),
-            Aim::Fault => return None,
+            Aim::Fault | Aim::Infection => return None,
             Aim::Flip => {}
         }
         let first = product.reached.values().min()?;
@@ -137,6 +160,22 @@ impl Strategy for Cover {
             0.5 + distance.unwrap_or(5).min(5) as f32 * 0.1
         };
         Some(20.0 + relevance + weariness * 2.0 + novelty(scene, question) - promise(product))
+    }
+}
+
+/// Covers the program as if nothing were known of the change: what the other techniques are measured
+/// against.
+struct Unguided;
+
+impl Strategy for Unguided {
+    fn name(&self) -> &'static str {
+        "unguided"
+    }
+
+    fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
+        let weariness = weariness(scene, question) * 2.0;
+        let cost = 20.0 + weariness + novelty(scene, question) - promise(product);
+        (question.aim == Aim::Flip).then_some(cost)
     }
 }
 
