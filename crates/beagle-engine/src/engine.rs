@@ -83,6 +83,10 @@ pub struct Status {
     pub losses: BTreeMap<String, u64>,
     /// By change.
     pub changes: Vec<Progress>,
+    /// The number of the run that was the first to execute a change.
+    pub first_reached: Option<u64>,
+    /// The number of the run in which the effect of a change was first seen.
+    pub first_infected: Option<u64>,
 }
 
 impl Status {
@@ -447,6 +451,12 @@ impl<'a> Engine<'a> {
         {
             let question = &record.product.questions[at.question as usize];
             self.scene.paid(question.edge);
+        }
+        if !product.reached.is_empty() {
+            self.status.first_reached.get_or_insert(self.status.runs);
+            if differs || !product.effects.is_empty() {
+                self.status.first_infected.get_or_insert(self.status.runs);
+            }
         }
         let way = product.hashes.last().copied().unwrap_or(0);
         let fresh = self.paths.insert(way) || product.merit > 0;
