@@ -53,6 +53,6 @@ pub use error::{BuildError, FailedBuild};
 pub use program::{Carried, carried};
 pub use record::{Missing, Reason, Record};
 pub use spool::{Invocation, Opened, Stdin};
-pub use suite::{Ended, Heard, Suite};
+pub use suite::{Ended, Heard, Next, Suite};
 pub use tools::Tools;
 pub use version::VersionSpec;

@@ -9,6 +9,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::NamedTempFile;
 
 /// Beyond this many bytes, arguments go into a response file. Linux accepts about two
@@ -122,10 +123,11 @@ impl Run {
         self
     }
 
-    /// Starts it like `log_into`, without waiting for it.
+    /// Starts it like `log_into`, in a process group of its own, without waiting for it.
     pub fn start_into(mut self, log: &File) -> io::Result<Child> {
         let (stdout, stderr) = (log.try_clone()?, log.try_clone()?);
         self.command
+            .process_group(0)
             .stdin(Stdio::null())
             .stdout(stdout)
             .stderr(stderr)
@@ -135,6 +137,15 @@ impl Run {
     /// Becomes that program; returns only when it cannot be started.
     pub fn replace_us(mut self) -> io::Error {
         self.command.exec()
+    }
+}
+
+/// Asks a command and all that it started to end, or makes them.
+pub(crate) fn stop(child: &Child, at_once: bool) {
+    let signal = if at_once { Signal::KILL } else { Signal::TERM };
+    // If there is nobody any more, all the better.
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(group, signal);
     }
 }
 

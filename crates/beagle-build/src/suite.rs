@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::build::{Flavour, Progress, Task};
 use crate::cache::Entry;
 use crate::error::Doing;
-use crate::process::{Run, exit_code};
+use crate::process::{Run, exit_code, stop};
 use crate::program::behind_libtool;
 use crate::spool::Invocation;
 use crate::tree::{FOREIGN, Tree};
@@ -18,6 +18,9 @@ use crate::{BuildError, Cache, Config, Tools, VersionSpec, recorder, spool};
 
 /// How often it is looked what the suite has done.
 const EVERY: Duration = Duration::from_millis(30);
+
+/// How long a suite that is asked to end may take.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A version with a test-suite, built so that the runs of its program are noted. As long as it is
 /// there, nobody else uses its tree.
@@ -44,6 +47,15 @@ pub enum Heard {
     Lost(String),
     /// Nothing new; called again and again.
     Nothing,
+}
+
+/// Whether the suite goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// It does.
+    GoOn,
+    /// It is made to end.
+    Stop,
 }
 
 /// A test-suite that has ended.
@@ -104,12 +116,12 @@ impl Suite {
     }
 
     /// Runs a command in the tree; a single word is one for the shell. At most so many runs of the
-    /// program are noted.
+    /// program are noted. The command is ended when `heard` says so.
     pub fn run(
         &self,
         command: &[OsString],
         most: u64,
-        heard: &mut dyn FnMut(Heard),
+        heard: &mut dyn FnMut(Heard) -> Next,
     ) -> Result<Ended, BuildError> {
         let text = match command {
             [line] => line.to_string_lossy().into_owned(),
@@ -129,6 +141,7 @@ impl Suite {
             .start_into(file.file())
             .doing(|| format!("run `{text}`"))?;
         let mut seen = 0;
+        let mut ending: Option<Instant> = None;
         let status = loop {
             let status = child.try_wait().doing(|| format!("wait for `{text}`"))?;
             seen += self.take(status.is_some(), heard)?;
@@ -140,7 +153,10 @@ impl Suite {
                 let opened = options.create(true).append(true).open(self.enough());
                 opened.doing(|| "limit what is recorded".into())?;
             }
-            heard(Heard::Nothing);
+            if heard(Heard::Nothing) == Next::Stop {
+                let since = *ending.get_or_insert_with(Instant::now);
+                stop(&child, since.elapsed() > PATIENCE);
+            }
             std::thread::sleep(EVERY);
         };
         Ok(Ended {
@@ -152,7 +168,7 @@ impl Suite {
     }
 
     /// Hands on the runs that are over; how many there were.
-    fn take(&self, all: bool, heard: &mut dyn FnMut(Heard)) -> Result<u64, BuildError> {
+    fn take(&self, all: bool, heard: &mut dyn FnMut(Heard) -> Next) -> Result<u64, BuildError> {
         let found = spool::finished(&self.spool, all).doing(|| "read what was recorded".into())?;
         for dir in &found {
             heard(match spool::read(dir) {

@@ -8,7 +8,7 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use beagle_build::{Built, Cache, Config, VersionSpec, build};
+use beagle_build::{Built, Cache, Config, Heard, Next, Stdin, Suite, VersionSpec, build};
 use common::{BEAGLE, assert_has, defined_in, relink};
 
 /// The sources that a crate carries.
@@ -106,4 +106,53 @@ fn libdeflate_with_cmake() {
         &["main", "libdeflate_crc32", "libdeflate_adler32"],
     );
     clean(&built);
+}
+
+/// A project of 8,000 lines, whose suite reads from files and checks what comes out.
+#[test]
+fn the_test_suite_of_bzip2_is_recorded() {
+    let dir = sources("bzip2-sys", "0.1.13+1.0.8", "bzip2-1.0.8");
+    let cache = tempfile::tempdir().unwrap();
+    let cache = Cache::at(cache.path(), Path::new(BEAGLE)).unwrap();
+    let config = Config {
+        build: Some("make CC=\"$CC\" bzip2".into()),
+        program: Some("bzip2".into()),
+        ..Config::default()
+    };
+    let spec = VersionSpec::parse(dir.to_str().unwrap(), Path::new("/")).unwrap();
+    let suite = Suite::prepare(&spec, &config, &cache, &mut |_| {}).unwrap();
+    let mut runs = Vec::new();
+    let command = ["make", "test"].map(Into::into);
+    let ended = suite.run(&command, 100, &mut |heard| {
+        match heard {
+            Heard::Invocation(run) => runs.push(*run),
+            Heard::Lost(cause) => panic!("{cause}"),
+            Heard::Nothing => {}
+        }
+        Next::GoOn
+    });
+    assert_eq!(ended.unwrap().code, 0);
+    let seen: Vec<_> = runs
+        .iter()
+        .map(|run| {
+            let Stdin::Content(content) = &run.stdin else {
+                panic!("{:?}", run.stdin);
+            };
+            let words = run.arguments[1..].join(" ".as_ref());
+            (words.into_string().unwrap(), content.len())
+        })
+        .collect();
+    let size = |name: &str| dir.join(name).metadata().unwrap().len() as usize;
+    let expected = [
+        ("-1", "sample1.ref"),
+        ("-2", "sample2.ref"),
+        ("-3", "sample3.ref"),
+        ("-d", "sample1.bz2"),
+        ("-d", "sample2.bz2"),
+        ("-ds", "sample3.bz2"),
+    ];
+    assert_eq!(
+        seen,
+        expected.map(|(word, name)| (word.to_owned(), size(name)))
+    );
 }

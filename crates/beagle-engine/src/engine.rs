@@ -15,7 +15,7 @@ use beagle_trace::{Input, Limits};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::frontier::{Account, Chosen, Frontier};
-use crate::product::{Product, Traced};
+use crate::product::{Product, Seen, Traced};
 use crate::question::{Aim, From, Question};
 use crate::scene::{Progress, Scene};
 use crate::shape::Shape;
@@ -593,9 +593,11 @@ fn is_different(old: &Run<'_>, new: &Run<'_>) -> bool {
     old.outcome != new.outcome || old.stdout != new.stdout || old.stderr != new.stderr
 }
 
-/// The changes of a run whose effect was seen.
+/// The changes of a run whose effect was seen: not only could a condition have been another one.
 fn infected(product: &Product, differs: bool) -> Vec<usize> {
-    let last = product.effects.iter().map(|effect| effect.step).max();
+    let seen = product.effects.iter();
+    let seen = seen.filter(|effect| effect.seen != Seen::Condition);
+    let last = seen.map(|effect| effect.step).max();
     let seen = |step: usize| differs || last.is_some_and(|last| last >= step);
     let infected = product.reached.iter().filter(|(_, step)| seen(**step));
     let mut infected: Vec<usize> = infected.map(|(&change, _)| change).collect();

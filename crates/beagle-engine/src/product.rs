@@ -131,6 +131,11 @@ impl Traced {
 }
 
 impl Traced {
+    /// How many steps there are.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
     /// What was written to files, by path.
     pub fn files(&self) -> impl Iterator<Item = (&[u8], &[u8])> + '_ {
         let all = self.streams.all.iter();

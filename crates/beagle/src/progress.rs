@@ -126,6 +126,15 @@ impl Progress {
 
     /// Shows how far the search is. May be called as often as one likes: most calls do nothing.
     pub fn update(&self, status: &Status) {
+        self.show(status.phase, || status.line());
+    }
+
+    /// Shows how far something else is.
+    pub fn say(&self, line: impl FnOnce() -> String) {
+        self.show(Phase::Searching, line);
+    }
+
+    fn show(&self, phase: Phase, line: impl FnOnce() -> String) {
         if self.bar.is_hidden() {
             return;
         }
@@ -134,25 +143,9 @@ impl Progress {
             return;
         };
         let now = Instant::now();
-        if is_due(*last, now, status.phase) {
-            *last = Some((now, status.phase));
-            self.bar.set_message(status.line());
-            self.bar.tick();
-        }
-    }
-
-    /// Shows a line; most calls do nothing here, too.
-    pub fn say(&self, line: &str) {
-        if self.bar.is_hidden() {
-            return;
-        }
-        let Ok(mut last) = self.last.try_lock() else {
-            return;
-        };
-        let now = Instant::now();
-        if is_due(*last, now, Phase::Searching) {
-            *last = Some((now, Phase::Searching));
-            self.bar.set_message(line.to_owned());
+        if is_due(*last, now, phase) {
+            *last = Some((now, phase));
+            self.bar.set_message(line());
             self.bar.tick();
         }
     }

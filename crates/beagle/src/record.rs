@@ -5,7 +5,7 @@ mod input;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use beagle_build::{Heard, Suite};
+use beagle_build::{Heard, Next, Suite};
 use beagle_report::record::{CauseEntry, Report, SCHEMA};
 use beagle_trace::Input;
 use beagle_verdict::saved::Kept;
@@ -36,9 +36,11 @@ pub fn run(options: &RecordOptions, quiet: bool) -> Result<i32, Failure> {
     let ended = suite.run(&options.command, options.max_runs, &mut |heard| {
         collected.hear(heard);
         let (runs, inputs) = (collected.runs, collected.inputs.len());
-        line.say(&format!(
-            "   Recording {runs} runs of the program, {inputs} different inputs"
-        ));
+        line.say(|| format!("   Recording {runs} runs of the program, {inputs} different inputs"));
+        match interrupt.is_raised() {
+            true => Next::Stop,
+            false => Next::GoOn,
+        }
     });
     line.clear();
     let ended = ended?;

@@ -16,7 +16,11 @@ use super::{Engine, Input, Listener, Next, Product, Side, Traced, is_different};
 /// Branches that are so many others away from a change are its neighbourhood.
 const NEAR: u32 = 3;
 /// What it counts that a change is executed, where a way on in its neighbourhood counts 1.
-const CHANGE: usize = 50;
+const CHANGE: u64 = 50;
+/// Steps below this number make no difference, since each run costs something.
+const LEAST_COST: u64 = 1000;
+/// Keeps what an input adds for its cost a whole number.
+const UNIT: u64 = 1 << 24;
 /// So many are kept if none comes near to a change.
 const FALLBACK: usize = 16;
 
@@ -29,7 +33,8 @@ pub struct Look {
     pub differs: bool,
     /// What it did near to changes.
     ways: Vec<Way>,
-    size: u64,
+    /// How many steps both versions took: exploring from it costs as much, and more.
+    cost: u64,
 }
 
 /// A way on that was taken, in one of the versions.
@@ -58,17 +63,17 @@ impl Survey {
         for (index, look) in looks.iter().enumerate() {
             let Some(look) = look else { continue };
             let best = alike.entry(look.signature()).or_insert(index);
-            let known = looks[*best].as_ref().map_or(u64::MAX, |best| best.size);
-            if look.size < known {
+            let known = looks[*best].as_ref().map_or(u64::MAX, |best| best.cost);
+            if look.cost < known {
                 *best = index;
             }
         }
         let seen = looks.iter().flatten().count();
         self.alike = seen - alike.len();
         let look = |index: usize| looks[index].as_ref();
-        let size = |&index: &usize| look(index).map_or(u64::MAX, |look| look.size);
+        let cost = |&index: &usize| look(index).map_or(u64::MAX, |look| look.cost);
         let mut rest: Vec<usize> = alike.into_values().collect();
-        rest.sort_by_key(|index| (size(index), *index));
+        rest.sort_by_key(|index| (cost(index), *index));
         let (differing, rest): (Vec<usize>, Vec<usize>) = rest
             .into_iter()
             .partition(|&index| look(index).is_some_and(|look| look.differs));
@@ -82,7 +87,7 @@ impl Survey {
         // What an input adds only becomes less as others are taken: the one that was thought best
         // is the best if it still is when it is counted again.
         let worth = |done: &Done, index: usize| look(index).map_or(0, |look| done.worth(look));
-        let mut heap: BinaryHeap<(usize, std::cmp::Reverse<usize>)> = BinaryHeap::new();
+        let mut heap: BinaryHeap<(u64, std::cmp::Reverse<usize>)> = BinaryHeap::new();
         for (place, &index) in rest.iter().enumerate() {
             heap.push((worth(&done, index), std::cmp::Reverse(place)));
         }
@@ -131,12 +136,15 @@ impl Done {
         self.ways.extend(&look.ways);
     }
 
-    /// What an input adds to that.
-    fn worth(&self, look: &Look) -> usize {
+    /// What an input adds to that, for what it costs.
+    fn worth(&self, look: &Look) -> u64 {
         let changes = look.reached.iter();
         let changes = changes.filter(|change| !self.changes.contains(change));
         let ways = look.ways.iter().filter(|way| !self.ways.contains(way));
-        changes.count() * CHANGE + ways.count()
+        match changes.count() as u64 * CHANGE + ways.count() as u64 {
+            0 => 0,
+            added => 1 + added * UNIT / (look.cost + LEAST_COST),
+        }
     }
 }
 
@@ -152,18 +160,20 @@ impl Engine<'_> {
             looks: vec![None; inputs.len()],
             ..Survey::default()
         };
-        for (look, input) in survey.looks.iter_mut().zip(inputs) {
+        // If there is no time for all, then for most.
+        let mut order: Vec<usize> = (0..inputs.len()).collect();
+        order.sort_by_key(|&index| inputs[index].encoded_size());
+        for index in order {
             if Instant::now() >= until || listener.progress(&self.status) == Next::Stop {
                 break;
             }
-            *look = self.look(input);
+            survey.looks[index] = self.look(&inputs[index]);
         }
         survey.rank();
         survey
     }
 
     fn look(&mut self, input: &Input) -> Option<Look> {
-        let size = input.encoded_size();
         let mut input = input.normalised();
         for source in &mut input.sources {
             (source.symbolic, source.pad) = (false, 0);
@@ -181,10 +191,7 @@ impl Engine<'_> {
         });
         let (old, new) = (old.ok()?, new.ok()?);
         let mut differs = is_different(&old, &new);
-        let mut found = Look {
-            size,
-            ..Look::default()
-        };
+        let mut found = Look::default();
         // Without a trace it is still known whether they differ.
         if let (Ok(old_trace), Ok(new_trace)) = (&old.trace, &new.trace) {
             let (pool, twin) = (&mut self.pool, self.twin);
@@ -192,6 +199,7 @@ impl Engine<'_> {
             let new_read = Traced::read(pool, new_trace, &input, &|site| twin.new.cases(site));
             let product = Product::new(pool, twin, &input, &[], &old_read, &new_read);
             differs |= !old_read.files().eq(new_read.files());
+            found.cost = (old_read.len() + new_read.len()) as u64;
             found.reached = product.reached.keys().copied().collect();
             found.reached.sort_unstable();
             let scene = &self.scene;
@@ -215,13 +223,13 @@ impl Engine<'_> {
 mod tests {
     use super::*;
 
-    fn look(reached: &[usize], ways: &[u32], size: u64) -> Option<Look> {
+    fn look(reached: &[usize], ways: &[u32], cost: u64) -> Option<Look> {
         let ways = ways.iter().map(|&site| (Side::New, site, Some(0)));
         Some(Look {
             reached: reached.to_vec(),
             differs: false,
             ways: ways.collect(),
-            size,
+            cost,
         })
     }
 
@@ -235,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_of_those_alike_is_taken_and_what_adds_nothing_is_not() {
+    fn the_cheapest_of_those_alike_is_taken_and_what_adds_nothing_is_not() {
         let survey = ranked(vec![
             look(&[], &[1, 2], 9),
             look(&[], &[1, 2], 5),
@@ -246,6 +254,15 @@ mod tests {
         assert_eq!(survey.order, [2, 3]);
         assert_eq!(survey.alike, 1);
         assert_eq!(survey.unseen(), 1);
+    }
+
+    #[test]
+    fn what_costs_little_for_what_it_adds_comes_first() {
+        let survey = ranked(vec![
+            look(&[0, 1, 2], &[1, 2, 3], 1_000_000),
+            look(&[0, 1], &[1, 2], 2000),
+        ]);
+        assert_eq!(survey.order, [1, 0]);
     }
 
     #[test]
