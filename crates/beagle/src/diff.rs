@@ -283,7 +283,10 @@ impl Job<'_> {
         if !self.only_seeds && !self.invocation.seeded {
             return Seen::unranked(inputs.len());
         }
-        let share = if self.only_seeds { 2 } else { 4 };
+        let (share, inputs) = match self.only_seeds {
+            true => (2, &inputs[..self.invocation.own]),
+            false => (4, &inputs[..]),
+        };
         let until = Instant::now() + self.options.search.timeout / share;
         let survey = engine.survey(inputs, until, listener);
         Seen::ranked(survey, self.only_seeds)

@@ -30,7 +30,10 @@ pub struct Invocation {
     pub seeds: Vec<Input>,
     /// What each of them is called.
     pub names: Vec<String>,
-    /// How many of them, the last ones, are findings of an earlier comparison.
+    /// How many of them, the first ones, the user has named. The others are findings of an earlier
+    /// comparison and guesses.
+    pub own: usize,
+    /// How many are findings of an earlier comparison.
     pub findings: usize,
     /// What all inputs have to keep to.
     pub rules: Rules,
@@ -111,9 +114,19 @@ impl Invocation {
             notes.push(format!("{omitted} seeds do not fit the words after `--`"));
         }
         inputs.append(&mut given);
+        let own = match auto {
+            true => 0,
+            false => inputs.len(),
+        };
         let (mut findings, _) = fitting.all(found.whole);
         let count = findings.len();
         inputs.append(&mut findings);
+        // What tests do not try is what they miss.
+        if only_whole {
+            let guesses = seeds::made_up(name).into_iter();
+            let guesses = guesses.map(|input| shape.with_environment(input));
+            inputs.extend(guesses.map(|input| (String::new(), input)));
+        }
         if inputs.is_empty() {
             return Err(Failure::usage(
                 "none of the seeds fits the words after `--`",
@@ -124,6 +137,7 @@ impl Invocation {
         Ok(Self {
             seeds,
             names,
+            own,
             findings: count,
             rules,
             fixture,

