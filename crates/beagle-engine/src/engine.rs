@@ -188,14 +188,18 @@ impl<'a> Engine<'a> {
             let found = strategy::named(name);
             found.ok_or_else(|| EngineError::NoStrategy { name: name.clone() })
         };
-        let strategies: Result<Vec<_>, _> = options.strategies.iter().map(named).collect();
+        let (prunes, asking): (Vec<_>, Vec<_>) = options
+            .strategies
+            .iter()
+            .partition(|name| *name == strategy::PRUNE);
+        let strategies: Result<Vec<_>, _> = asking.into_iter().map(named).collect();
         Ok(Self {
             twin,
             executors: [old, new],
             pool: Pool::new(),
             solver: Solver::new(Budget::default()),
             scene: Scene::new(twin),
-            frontier: Frontier::new(strategies?),
+            frontier: Frontier::new(strategies?, !prunes.is_empty()),
             records: Vec::new(),
             kept: 0,
             oldest: 0,

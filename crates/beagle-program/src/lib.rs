@@ -25,5 +25,5 @@ pub use flow::{Control, Flow};
 pub use model::*;
 pub use order::{Marks, Order};
 pub use points_to::{CellId, Object, PointsTo};
-pub use reach::{Reached, reachable_from, reaching};
+pub use reach::{Reached, reachable_from};
 pub use slice::Slice;

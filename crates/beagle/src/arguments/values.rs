@@ -17,15 +17,18 @@ pub enum Strategy {
     Shadow,
     /// Go where no run has been yet
     Cover,
+    /// Do not go where nothing can differ
+    Prune,
 }
 
 impl Strategy {
     /// All of them, which is the default.
-    pub const ALL: [Strategy; 4] = [
+    pub const ALL: [Strategy; 5] = [
         Strategy::Reach,
         Strategy::Propagate,
         Strategy::Shadow,
         Strategy::Cover,
+        Strategy::Prune,
     ];
 
     /// The name that users write.
@@ -35,6 +38,7 @@ impl Strategy {
             Strategy::Propagate => "propagate",
             Strategy::Shadow => "shadow",
             Strategy::Cover => "cover",
+            Strategy::Prune => "prune",
         }
     }
 }

@@ -147,6 +147,7 @@ fn strategy(account: &beagle_engine::Account) -> StrategyEntry {
         answered: account.answered,
         runs: account.inputs,
         differences: account.differences,
+        pruned: account.pruned,
     }
 }
 
