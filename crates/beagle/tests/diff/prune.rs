@@ -44,9 +44,11 @@ int main(int argc, char **argv)
 fn what_cannot_come_to_a_change_is_not_asked_for() {
     let pair = Pair::edited(HELP, &[("c * 2", "c * 2 + (c == 'z')")]);
     let with = pair
-        .diff("--strategy cover,prune -- {h:4}")
+        .diff("--strategy shadow,cover,prune -- {h:4}")
         .is("different", 1);
-    let without = pair.diff("--strategy cover -- {h:4}").is("different", 1);
+    let without = pair
+        .diff("--strategy shadow,cover -- {h:4}")
+        .is("different", 1);
     assert!(pruned(&with) > 3, "{with}");
     assert!(runs(&with) * 2 <= runs(&without), "{with}\n{without}");
 }
@@ -55,7 +57,7 @@ fn what_cannot_come_to_a_change_is_not_asked_for() {
 fn leaving_out_proves_as_much_as_trying() {
     let pair = Pair::edited(HELP, &[("c * 2", "c + c")]);
     let with = pair.diff("-- {h:3}").is("equivalent", 0);
-    let without = pair.diff("--strategy shadow,propagate,reach,cover -- {h:3}");
+    let without = pair.diff("--strategy shadow,infect,propagate,reach,cover -- {h:3}");
     let without = without.is("equivalent", 0);
     assert!(pruned(&with) > 3, "{with}");
     assert!(runs(&with) < runs(&without), "{with}\n{without}");
@@ -150,7 +152,7 @@ fn what_goes_odd_ways_is_not_left_out() {
     let main = "int main(int argc, char **argv) { return argc < 2 ? 2 : run(argv[1]); }\n";
     for (name, text, edit) in ODD {
         let pair = Pair::edited(&format!("{headers}{text}\n{main}"), &[edit]);
-        for strategy in ["cover,prune", "cover"] {
+        for strategy in ["shadow,cover,prune", "shadow,cover"] {
             let report = pair.diff(&format!("--strategy {strategy} --max-runs 300 -- {{aa:2}}"));
             assert_eq!(
                 report.json["verdict"], "different",
