@@ -28,6 +28,6 @@ pub use influence::{Analysed, Influence};
 pub use irrelevant::{Counts, Irrelevance, Phase, Way};
 pub use matching::Pair;
 pub use numbering::Numbering;
-pub use numbers::Numbers;
+pub use numbers::{Changed, Numbers};
 pub use source::SourceTree;
 pub use watch::Watched;

@@ -8,6 +8,9 @@ use beagle_program::{Const, FunctionId, GlobalId, Operand, Program, StmtId};
 use crate::comparison::{Change, Comparison, Subject};
 use crate::matching::Pair;
 
+/// Statements of one version, each with the index of a change that it is part of.
+pub type Changed = Vec<(StmtId, usize)>;
+
 /// The numbers of one version's statements and functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Numbers {
@@ -78,11 +81,7 @@ impl Comparison {
 
     /// The statements of old and of new that are part of a change, each with the index of the change:
     /// those that are themselves changed, and those that name a variable that is.
-    pub fn changed_statements(
-        &self,
-        old: &Program,
-        new: &Program,
-    ) -> (Vec<(StmtId, usize)>, Vec<(StmtId, usize)>) {
+    pub fn changed_statements(&self, old: &Program, new: &Program) -> (Changed, Changed) {
         let numbered = || self.changes.iter().enumerate();
         let own = |stmts: fn(&Change) -> &[StmtId]| {
             let all = numbered().flat_map(move |(index, change)| {
@@ -138,7 +137,7 @@ fn mark_users(program: &Program, globals: Vec<bool>, stmts: &mut [bool]) {
 
 /// Adds the statements that name a changed variable, or one whose initial value does, each with the
 /// change that the variable is given with.
-fn add_users(program: &Program, changed: &[(GlobalId, usize)], users: &mut Vec<(StmtId, usize)>) {
+fn add_users(program: &Program, changed: &[(GlobalId, usize)], users: &mut Changed) {
     if changed.is_empty() {
         return;
     }

@@ -256,10 +256,10 @@ impl Irregular {
     fn find_unseen_callers(&mut self, program: &Program) {
         let mut found = Vec::new();
         for (_, global) in program.globals() {
-            if global.symbol.starts_with("llvm.global_") {
-                if let Some(initial) = global.initial {
-                    mentioned(program, initial, &mut found);
-                }
+            if global.symbol.starts_with("llvm.global_")
+                && let Some(initial) = global.initial
+            {
+                mentioned(program, initial, &mut found);
             }
         }
         for (id, function) in program.functions() {
