@@ -186,6 +186,9 @@ const ROUNDS: [Duration; 3] = [
     Duration::from_millis(2000),
 ];
 
+/// So long inputs to start from are run before there are questions; then they take turns.
+const SEEDS_FIRST: Duration = Duration::from_secs(5);
+
 /// What a run costs, where a question costs 1.
 const RUN_EFFORT: u64 = 4;
 
@@ -204,14 +207,18 @@ impl<'a> Engine<'a> {
             let found = strategy::named(name);
             found.ok_or_else(|| EngineError::NoStrategy { name: name.clone() })
         };
-        let strategies: Result<Vec<_>, _> = options.strategies.iter().map(named).collect();
+        let (prunes, asking): (Vec<_>, Vec<_>) = options
+            .strategies
+            .iter()
+            .partition(|name| *name == strategy::PRUNE);
+        let strategies: Result<Vec<_>, _> = asking.into_iter().map(named).collect();
         Ok(Self {
             twin,
             executors: [old, new],
             pool: Pool::new(),
             solver: Solver::new(Budget::default()),
             scene: Scene::new(twin),
-            frontier: Frontier::new(strategies?),
+            frontier: Frontier::new(strategies?, !prunes.is_empty()),
             records: Vec::new(),
             kept: 0,
             oldest: 0,
@@ -255,38 +262,52 @@ impl<'a> Engine<'a> {
         seeds: &[Input],
         listener: &mut dyn Listener,
     ) -> Result<End, EngineError> {
-        for (index, seed) in seeds.iter().enumerate() {
-            self.seed = Some(index);
-            if let Some(end) = self.is_over(listener) {
-                return Ok(end);
-            }
-            if self.run(seed.normalised(), None, listener)? == Next::Stop {
-                return Ok(End::Stopped);
-            }
-        }
-        self.seed = None;
+        let mut seeds = seeds.iter().enumerate().peekable();
+        let (start, mut on_seeds) = (Instant::now(), Duration::ZERO);
         loop {
             if let Some(end) = self.is_over(listener) {
                 return Ok(end);
             }
-            let records = &self.records;
-            let product = |run: u32| Some(&records.get(run as usize)?.as_ref()?.product);
-            let Some(chosen) = self.frontier.next(&self.scene, product) else {
-                return Ok(End::Exhausted);
+            // Many of them, or slow ones, must not keep questions from being asked.
+            let enough = on_seeds > SEEDS_FIRST && on_seeds > start.elapsed() / 2;
+            let chosen = match seeds.peek().is_some() && !enough {
+                true => None,
+                false => self.next_question(),
             };
-            let made = self.ask(chosen);
-            let next = match made {
-                Some(input) if self.is_new(&input) => {
-                    let account = self.frontier.account(chosen.strategy);
-                    account.inputs += 1;
-                    account.effort += RUN_EFFORT;
-                    self.run(input, Some(chosen), listener)?
-                }
-                _ => Next::GoOn,
+            let next = if let Some(chosen) = chosen {
+                self.follow(chosen, listener)?
+            } else if let Some((index, seed)) = seeds.next() {
+                let now = Instant::now();
+                self.seed = Some(index);
+                let next = self.run(seed.normalised(), None, listener)?;
+                self.seed = None;
+                on_seeds += now.elapsed();
+                next
+            } else {
+                return Ok(End::Exhausted);
             };
             if next == Next::Stop {
                 return Ok(End::Stopped);
             }
+        }
+    }
+
+    fn next_question(&mut self) -> Option<Chosen> {
+        let records = &self.records;
+        let product = |run: u32| Some(&records.get(run as usize)?.as_ref()?.product);
+        self.frontier.next(&self.scene, product)
+    }
+
+    /// Asks a question, and runs what it gives.
+    fn follow(&mut self, chosen: Chosen, listener: &mut dyn Listener) -> Result<Next, EngineError> {
+        match self.ask(chosen) {
+            Some(input) if self.is_new(&input) => {
+                let account = self.frontier.account(chosen.strategy);
+                account.inputs += 1;
+                account.effort += RUN_EFFORT;
+                self.run(input, Some(chosen), listener)
+            }
+            _ => Ok(Next::GoOn),
         }
     }
 

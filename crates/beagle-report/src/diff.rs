@@ -349,6 +349,9 @@ pub struct StrategyEntry {
     pub runs: u64,
     /// How many differences it found.
     pub differences: u64,
+    /// How many questions it kept from being asked, as they could not lead to a difference.
+    #[serde(default)]
+    pub pruned: u64,
 }
 
 /// An input on which a version does not do the same each time.

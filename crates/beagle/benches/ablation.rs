@@ -24,13 +24,14 @@ use beagle_subjects::{Input, Kind, Version};
 use hunt::Hunt;
 
 /// What is compared, and the techniques it uses; no list means all.
-const MODES: [(&str, Option<&str>); 7] = [
+const MODES: [(&str, Option<&str>); 8] = [
     ("unguided", Some("unguided")),
     ("+ reach", Some("unguided,reach")),
     ("+ infect", Some("unguided,infect")),
     ("+ propagate", Some("unguided,propagate")),
     ("+ shadow", Some("unguided,shadow")),
     ("+ cover", Some("unguided,cover")),
+    ("+ prune", Some("unguided,prune")),
     ("all", None),
 ];
 

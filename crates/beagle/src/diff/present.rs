@@ -185,6 +185,7 @@ fn strategy(account: &beagle_engine::Account) -> StrategyEntry {
         answered: account.answered,
         runs: account.inputs,
         differences: account.differences,
+        pruned: account.pruned,
     }
 }
 

@@ -10,5 +10,6 @@ mod abuse;
 mod command;
 mod papers;
 mod passwords;
+mod prune;
 mod refactorings;
 mod support;
