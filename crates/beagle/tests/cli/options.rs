@@ -17,8 +17,10 @@ fn timings_are_phases_on_stderr_and_nothing_else_changes() {
     let plain = scratch.beagle("changes old.c new.c").exits(1);
     let timed = scratch.beagle("changes old.c new.c --timings -q").exits(1);
     assert_eq!(plain.stdout, timed.stdout);
+    let (phases, ways) = timed.stderr.trim_end().rsplit_once('\n').unwrap();
+    assert_snapshot!(ways, @"0 of 0 ways on from branches cannot lead to a change, 0 nor come from one");
     // Numbers differ each time.
-    let phases = timed.stderr.lines().map(|line| {
+    let phases = phases.lines().map(|line| {
         let words: Vec<_> = line.split_whitespace().collect();
         assert!(words[1].parse::<f64>().is_ok(), "{line}");
         format!("{} {}\n", words[0], words[2])
@@ -28,6 +30,8 @@ fn timings_are_phases_on_stderr_and_nothing_else_changes() {
     lift s
     compare s
     influence s
+    report s
+    irrelevant s
     total s
     memory MiB
     ");
