@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 const DIRECTION: &[(&str, &[&str])] = &[
     ("beagle-llvm", &[]),
     ("beagle-build", &[]),
-    ("beagle-subjects", &[]),
+    ("beagle-hunks", &[]),
+    ("beagle-subjects", &["beagle-hunks"]),
     ("beagle-program", &["beagle-llvm"]),
-    ("beagle-change", &["beagle-program"]),
+    ("beagle-change", &["beagle-hunks", "beagle-program"]),
     ("beagle-trace", &[]),
     ("beagle-runtime", &["beagle-trace"]),
     ("beagle-instrument", &["beagle-llvm", "beagle-trace"]),

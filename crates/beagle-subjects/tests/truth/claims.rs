@@ -161,7 +161,7 @@ fn fits_kind(pair: &Pair) -> Verified {
 /// Authors count hunks in the output of `diff -U0`; that is right only as long as it finds the
 /// same ones.
 fn hunks_of_diff(pair: &Pair) -> Verified {
-    let diff = Diff::between(&pair.old, &pair.new).map_err(|error| error.to_string())?;
+    let diff = hunks::between(&pair.old, &pair.new).map_err(|error| error.to_string())?;
     let output = Command::new("diff")
         .args(["-U0", "-r", "-N"])
         .args([pair.old.path(), pair.new.path()])
@@ -283,7 +283,7 @@ impl Bench {
 
     /// All culprits together show some regression, and no part of them shows any.
     fn culprits(&self, pair: &Pair) -> Verified {
-        let diff = Diff::between(&pair.old, &pair.new).map_err(|error| error.to_string())?;
+        let diff = hunks::between(&pair.old, &pair.new).map_err(|error| error.to_string())?;
         let all: BTreeSet<usize> = pair.culprits.iter().copied().collect();
         let known = all
             .iter()
@@ -314,8 +314,8 @@ impl Bench {
         part: &BTreeSet<usize>,
     ) -> Result<Option<Vec<usize>>, String> {
         let dir = tempfile::TempDir::new().map_err(|error| error.to_string())?;
-        let mixed = hunks::write(&diff.apply(part), &pair.old, dir.path())
-            .map_err(|error| error.to_string())?;
+        let mixed =
+            hunks::write(diff, part, &pair.old, dir.path()).map_err(|error| error.to_string())?;
         let mut shown = Vec::new();
         for (number, difference) in (1..).zip(&pair.differs) {
             let flavour = flavour(difference);
