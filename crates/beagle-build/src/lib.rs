@@ -41,9 +41,10 @@ mod tools;
 mod trace;
 mod tree;
 mod version;
+mod workplace;
 
 pub use bitcode::check_file as check_bitcode;
-pub use build::{Built, Progress, build, build_sanitized};
+pub use build::{Built, Flavour, Progress, build, build_native, build_sanitized};
 pub use cache::Cache;
 pub use config::Config;
 pub use error::{BuildError, FailedBuild};
@@ -51,3 +52,4 @@ pub use program::{Carried, carried};
 pub use record::{Missing, Reason, Record};
 pub use tools::Tools;
 pub use version::VersionSpec;
+pub use workplace::{Workplace, export};
