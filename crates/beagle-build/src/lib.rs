@@ -48,6 +48,7 @@ pub use build::{Built, Flavour, Progress, build, build_native, build_sanitized};
 pub use cache::Cache;
 pub use config::Config;
 pub use error::{BuildError, FailedBuild};
+pub use git::{Commit, commits};
 pub use program::{Carried, carried};
 pub use record::{Missing, Reason, Record};
 pub use tools::Tools;

@@ -71,18 +71,24 @@ fn records(entry: &Entry) -> PathBuf {
 impl Tree<'_> {
     /// The key of everything that goes into the build.
     pub fn key(&self) -> Result<String, BuildError> {
+        let mut parts = vec![checkout::identity(self.spec, &self.task.cache.root)?];
+        parts.extend(self.circumstances());
+        Ok(key(parts.iter().map(String::as_bytes)))
+    }
+
+    /// What goes into the build besides the sources.
+    pub fn circumstances(&self) -> Vec<String> {
         let Task {
             config,
             cache,
             tools,
             ..
         } = self.task;
-        let mut parts = vec![checkout::identity(self.spec, &cache.root)?];
-        parts.push(serde_json::to_string(config).unwrap_or_default());
+        let mut parts = vec![serde_json::to_string(config).unwrap_or_default()];
         parts.extend([tools.identity(), cache.identity()]);
         parts.push(format!("{:?}", self.task.flavour));
         parts.extend(RELEVANT.map(|name| format!("{name}={:?}", std::env::var_os(name))));
-        Ok(key(parts.iter().map(String::as_bytes)))
+        parts
     }
 
     /// Builds it at `root`, in the cache.

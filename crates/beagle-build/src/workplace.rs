@@ -32,11 +32,7 @@ pub struct Workplace<'a> {
 
 impl<'a> Workplace<'a> {
     /// An empty one; it is gone when this is dropped.
-    pub fn new(
-        config: &'a Config,
-        cache: &'a Cache,
-        flavour: Flavour,
-    ) -> Result<Self, BuildError> {
+    pub fn new(config: &'a Config, cache: &'a Cache, flavour: Flavour) -> Result<Self, BuildError> {
         let places = cache.root.join("workplaces");
         let make = || {
             fs_err::create_dir_all(&places)?;
@@ -63,20 +59,32 @@ impl<'a> Workplace<'a> {
         fs_err::create_dir_all(self.root()).doing(|| "make a place for the sources".into())
     }
 
-    /// Builds what is there now. Returns the program, which stays until the next build.
-    pub fn build(&self) -> Result<PathBuf, BuildError> {
-        let root = self.root();
-        let spec = VersionSpec::Dir {
-            path: root.clone(),
-            name: "a mixed version".into(),
-        };
-        let task = Task {
-            label: &spec.label(),
+    /// What goes into a build here besides the sources.
+    pub fn circumstances(&self) -> Vec<String> {
+        let (task, spec) = (self.task(), self.spec());
+        Tree { task, spec: &spec }.circumstances()
+    }
+
+    fn task(&self) -> Task<'_> {
+        Task {
+            label: "a mixed version",
             config: self.config,
             cache: self.cache,
             tools: &self.tools,
             flavour: self.flavour,
-        };
+        }
+    }
+
+    fn spec(&self) -> VersionSpec {
+        VersionSpec::Dir {
+            path: self.root(),
+            name: self.task().label.into(),
+        }
+    }
+
+    /// Builds what is there now. Returns the program, which stays until the next build.
+    pub fn build(&self) -> Result<PathBuf, BuildError> {
+        let (root, task, spec) = (self.root(), self.task(), self.spec());
         let tree = Tree { task, spec: &spec };
         let entry = Entry::private(self.dir.path());
         loop {
@@ -105,7 +113,11 @@ impl<'a> Workplace<'a> {
                 let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
                 if is_dir {
                     directories.push(entry.path());
-                } else if dynamic.needed.iter().any(|name| entry.file_name() == **name) {
+                } else if dynamic
+                    .needed
+                    .iter()
+                    .any(|name| entry.file_name() == **name)
+                {
                     return false;
                 }
             }

@@ -22,7 +22,7 @@ mod token;
 
 pub use comparison::{Change, Comparison, Kind, Line, Subject, compare};
 pub use hunks::Hunk;
-pub use influence::{Analysed, Influence};
+pub use influence::{Analysed, Influence, changed_facts};
 pub use matching::Pair;
 pub use numbering::Numbering;
 pub use numbers::Numbers;

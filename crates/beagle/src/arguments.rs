@@ -1,6 +1,8 @@
 //! What can be written on the command line.
 
+mod blame;
 mod diff;
+mod graph;
 mod values;
 
 use std::ffi::OsString;
@@ -8,7 +10,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use blame::{BLAME_AFTER_HELP, BlameOptions};
 pub use diff::{DIFF_AFTER_HELP, DiffOptions, InvocationOptions, REPLAY_AFTER_HELP, ReplayOptions};
+pub use graph::{GRAPH_AFTER_HELP, GraphOptions, Picture};
 pub use values::FailOn;
 
 /// Finds inputs on which two versions of a C program behave differently.
@@ -75,9 +79,15 @@ pub enum Command {
     /// Show what changed in meaning between two versions
     #[command(after_help = CHANGES_AFTER_HELP)]
     Changes(ChangesOptions),
+    /// Find which hunks of a change make the versions differ on an input
+    #[command(after_help = BLAME_AFTER_HELP)]
+    Blame(Box<BlameOptions>),
     /// Run saved tests again, on any version
     #[command(after_help = REPLAY_AFTER_HELP)]
     Replay(ReplayOptions),
+    /// Draw in which orders changes can be executed, and where their effects meet
+    #[command(after_help = GRAPH_AFTER_HELP)]
+    Graph(GraphOptions),
     /// Run a program once and show every decision that depends on its input
     #[command(after_help = TRACE_AFTER_HELP)]
     Trace(TraceOptions),

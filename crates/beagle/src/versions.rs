@@ -239,7 +239,7 @@ const VERB: Style = AnsiColor::Green.on_default().bold();
 const NOTE: Style = AnsiColor::Yellow.on_default().bold();
 
 /// Says what is being done, one line each.
-fn progress(step: &Progress, quiet: bool) {
+pub fn progress(step: &Progress, quiet: bool) {
     let (style, verb, label, text) = match step {
         _ if quiet => return,
         Progress::Note { label, text } => (NOTE, "Note", label, &**text),
