@@ -43,6 +43,12 @@ pub struct Report {
     pub seconds: f64,
     /// How long it took until the first difference was confirmed.
     pub seconds_to_first: Option<f64>,
+    /// The number of the run of the search that was the first to execute a change.
+    pub runs_to_reach: Option<u64>,
+    /// The number of the run in which the effect of a change was first seen.
+    pub runs_to_infect: Option<u64>,
+    /// The number of the run of the search that gave the first confirmed difference.
+    pub runs_to_first: Option<u64>,
     /// From how many inputs the search started.
     pub seeds: u64,
     /// Confirmed differences, worst first.
@@ -374,6 +380,9 @@ impl Report {
             queries: 0,
             seconds: 0.0,
             seconds_to_first: None,
+            runs_to_reach: None,
+            runs_to_infect: None,
+            runs_to_first: None,
             seeds: 0,
             differences: Vec::new(),
             groups: Vec::new(),
