@@ -4,9 +4,10 @@
 //! This is as if a slice were made from each starting point, but all are followed at once, a machine
 //! word of them at a time.
 
+use std::thread;
+
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
-use rustc_hash::FxHashMap;
 
 use crate::dependence::{Crossing, Dependence, Fact};
 use crate::model::*;
@@ -57,10 +58,23 @@ struct Pending {
 impl Dependence<'_> {
     /// On which of some starting points everything may depend.
     pub fn influences(&self, starts: &[Vec<Fact>]) -> Influences {
-        let words = starts.chunks(64).map(|starts| self.word(starts));
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let chunks: Vec<_> = starts.chunks(64).collect();
+        let mut words = Vec::new();
+        for chunks in chunks.chunks(threads) {
+            words.extend(thread::scope(|scope| {
+                let each = chunks.iter().map(|chunk| scope.spawn(|| self.word(chunk)));
+                let each: Vec<_> = each.collect();
+                let joined = each.into_iter().map(|word| match word.join() {
+                    Ok(word) => word,
+                    Err(panic) => std::panic::resume_unwind(panic),
+                });
+                joined.collect::<Vec<_>>()
+            }));
+        }
         Influences {
             count: starts.len(),
-            words: words.collect(),
+            words,
         }
     }
 
@@ -133,16 +147,17 @@ impl Dependence<'_> {
     pub fn meetings(&self, influences: &Influences) -> Vec<StmtId> {
         // The part of the graph in which two or more are passed on together.
         let mut graph: DiGraph<u32, ()> = DiGraph::new();
-        let mut nodes: FxHashMap<u32, NodeIndex> = FxHashMap::default();
+        let mut nodes: Vec<Option<NodeIndex>> = vec![None; self.nodes.count as usize];
         for node in 0..self.nodes.count {
             if influences.degree(node) >= 2 {
-                nodes.insert(node, graph.add_node(node));
+                nodes[node as usize] = Some(graph.add_node(node));
             }
         }
-        for (&from, &at) in &nodes {
+        for at in graph.node_indices() {
+            let from = graph[at];
             for edge in self.forward.of(from) {
-                if influences.same(from, edge.to)
-                    && let Some(&to) = nodes.get(&edge.to)
+                if let Some(to) = nodes[edge.to as usize]
+                    && influences.same(from, edge.to)
                 {
                     graph.add_edge(at, to, ());
                 }

@@ -71,9 +71,12 @@ pub struct Graph {
     /// The nodes that may be the first.
     pub first: Vec<usize>,
     edges: Vec<Vec<Edge>>,
-    old: FxHashMap<StmtId, usize>,
-    new: FxHashMap<StmtId, usize>,
+    old: Nodes,
+    new: Nodes,
 }
+
+/// The nodes that statements stand for, in the order in which control meets them.
+type Nodes = FxHashMap<StmtId, Vec<usize>>;
 
 impl Graph {
     /// The graph of two versions.
@@ -92,12 +95,14 @@ impl Graph {
         self.edges.get(node).map_or(&[], Vec::as_slice)
     }
 
-    /// The node that a statement of one version stands for.
-    pub fn node_of(&self, side: Side, stmt: StmtId) -> Option<usize> {
-        match side {
-            Side::Old => self.old.get(&stmt).copied(),
-            Side::New => self.new.get(&stmt).copied(),
-        }
+    /// The nodes that a statement of one version stands for, in the order in which control meets
+    /// them. Mostly none or one; what was deleted before an output is met at the same statement.
+    pub fn nodes_of(&self, side: Side, stmt: StmtId) -> &[usize] {
+        let nodes = match side {
+            Side::Old => &self.old,
+            Side::New => &self.new,
+        };
+        nodes.get(&stmt).map_or(&[], Vec::as_slice)
     }
 
     /// The nodes that can come after a node, in however many steps.
@@ -114,8 +119,8 @@ impl Graph {
     /// is met again without another between is one.
     pub fn sequence(&self, side: Side, stmts: impl IntoIterator<Item = StmtId>) -> Vec<usize> {
         let nodes = stmts.into_iter();
-        let nodes = nodes.filter_map(|stmt| self.node_of(side, stmt));
-        let mut sequence: Vec<usize> = nodes.collect();
+        let nodes = nodes.flat_map(|stmt| self.nodes_of(side, stmt));
+        let mut sequence: Vec<usize> = nodes.copied().collect();
         sequence.dedup();
         sequence
     }
@@ -250,11 +255,11 @@ impl Builder<'_> {
             edges.push(next.iter().map(edge).collect());
         }
         let first: Vec<usize> = ways.first().iter().map(|node| node as usize).collect();
-        let mut new = FxHashMap::default();
-        for (stmt, of) in marks.all() {
-            // A change says more than an output on the same line.
-            new.extend(of.iter().min().map(|&node| (stmt, node as usize)));
-        }
+        let new = marks.all().map(|(stmt, of)| {
+            let nodes = of.iter().map(|&node| node as usize);
+            (stmt, nodes.collect())
+        });
+        let new: Nodes = new.collect();
         let mut graph = Graph {
             old: self.old_nodes(&new, changed),
             nodes,
@@ -273,25 +278,28 @@ impl Builder<'_> {
     }
 
     /// The nodes of old statements: those of changes, and what corresponds to a node of new.
-    fn old_nodes(
-        &self,
-        new: &FxHashMap<StmtId, usize>,
-        changed: &[(Vec<StmtId>, Vec<StmtId>)],
-    ) -> FxHashMap<StmtId, usize> {
-        let mut old = FxHashMap::default();
-        let is_deletion = |node: usize| changed.get(node).is_some_and(|(_, new)| new.is_empty());
-        for stmt in (0..self.old.program().stmts.len() as u32).map(StmtId) {
-            let node = self
-                .correspondence
-                .new_of(stmt)
-                .and_then(|new_stmt| new.get(&new_stmt));
-            // What was deleted has statements of its own in old.
-            if let Some(&node) = node.filter(|&&node| !is_deletion(node)) {
-                old.insert(stmt, node);
+    fn old_nodes(&self, new: &Nodes, changed: &[(Vec<StmtId>, Vec<StmtId>)]) -> Nodes {
+        let mut old = Nodes::default();
+        for (number, (stmts, _)) in changed.iter().enumerate() {
+            for &stmt in stmts {
+                old.entry(stmt).or_default().push(number);
             }
         }
-        for (number, (stmts, _)) in changed.iter().enumerate() {
-            old.extend(stmts.iter().map(|&stmt| (stmt, number)));
+        let is_deletion = |node: usize| changed.get(node).is_some_and(|(_, new)| new.is_empty());
+        for stmt in (0..self.old.program().stmts.len() as u32).map(StmtId) {
+            let there = self.correspondence.new_of(stmt);
+            let there = there.and_then(|stmt| new.get(&stmt));
+            // What was deleted has statements of its own in old.
+            for &node in there
+                .into_iter()
+                .flatten()
+                .filter(|&&node| !is_deletion(node))
+            {
+                let nodes = old.entry(stmt).or_default();
+                if !nodes.contains(&node) {
+                    nodes.push(node);
+                }
+            }
         }
         old
     }

@@ -270,7 +270,7 @@ int main(int argc, char **argv) {
     assert_eq!(pair.graph.nodes[output].changes.len(), 2, "{shown}");
     // Its own statements are in old only.
     let store = pair.comparison.changes[0].old[0];
-    assert_eq!(pair.graph.node_of(Side::Old, store), Some(deleted));
+    assert_eq!(pair.graph.nodes_of(Side::Old, store), [deleted]);
 }
 
 #[test]

@@ -23,6 +23,9 @@ pub(super) enum Slot {
     Bend,
 }
 
+/// With more points than this, edges go straight: nobody can follow them anyway.
+const MOST_BENDS: usize = 20_000;
+
 /// How often the order of the layers is improved.
 const SWEEPS: usize = 12;
 
@@ -38,9 +41,11 @@ pub(super) fn layout(count: usize, edges: &[(usize, usize)]) -> Layout {
     // All points: nodes first, then those of edges.
     let mut at: Vec<usize> = depth.clone();
     let mut chains: Vec<Vec<usize>> = Vec::new();
+    let between = |&(from, to): &(usize, usize)| (depth[from] + 1..depth[to]).len();
+    let bends = down.iter().map(between).sum::<usize>() <= MOST_BENDS;
     for &(from, to) in &down {
         let mut chain = vec![from];
-        for layer in depth[from] + 1..depth[to] {
+        for layer in (depth[from] + 1..depth[to]).filter(|_| bends) {
             chain.push(at.len());
             at.push(layer);
         }
@@ -228,5 +233,9 @@ mod tests {
         let edges: Vec<_> = (0..2000).map(|node| (node, node + 1)).collect();
         assert_eq!(layout(2001, &edges).layers.len(), 2001);
         assert!(layout(0, &[]).layers.is_empty());
+        // Nor are many edges over many layers.
+        let edges: Vec<_> = (0..2000).flat_map(|n| [(n, n + 1), (0, n + 1)]).collect();
+        let many = layout(2001, &edges);
+        assert!(many.layers.iter().all(|layer| layer.len() == 1));
     }
 }

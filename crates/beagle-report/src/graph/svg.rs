@@ -1,5 +1,6 @@
 //! The picture: boxes in layers, and lines between them.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Write};
 
 use super::layers::{Layout, Slot, layout};
@@ -30,9 +31,11 @@ struct Picture<'a> {
 
 impl<'a> Picture<'a> {
     fn new(graph: &'a Graph) -> Self {
-        let index = |id: usize| graph.nodes.iter().position(|node| node.id == id);
+        let nodes = graph.nodes.iter().enumerate();
+        let index: HashMap<usize, usize> = nodes.map(|(at, node)| (node.id, at)).collect();
+        let at = |id: usize| index.get(&id).copied();
         let edges = graph.edges.iter();
-        let edges = edges.filter_map(|edge| Some((index(edge.from)?, index(edge.to)?)));
+        let edges = edges.filter_map(|edge| Some((at(edge.from)?, at(edge.to)?)));
         let layout = layout(graph.nodes.len(), &edges.collect::<Vec<_>>());
         let breadth = |layer: &Vec<Slot>| -> f64 {
             layer.iter().map(|slot| width(*slot) + GAP.0).sum::<f64>() - GAP.0
@@ -111,6 +114,8 @@ impl<'a> Picture<'a> {
     }
 
     fn write_edges(&self, out: &mut String) -> fmt::Result {
+        let live = self.graph.nodes.iter().filter(|node| node.reachable);
+        let live: HashSet<usize> = live.map(|node| node.id).collect();
         let routes = self.layout.routes.iter().zip(&self.layout.turned);
         for ((route, turned), edge) in routes.zip(&self.graph.edges) {
             let mut points: Vec<(f64, f64)> = Vec::new();
@@ -140,11 +145,7 @@ impl<'a> Picture<'a> {
                 EdgeKind::Influence => "",
                 EdgeKind::Order => " stroke-dasharray=\"5 4\"",
             };
-            let is_live = |id: usize| {
-                let mut nodes = self.graph.nodes.iter();
-                nodes.any(|node| node.id == id && node.reachable)
-            };
-            let colour = match is_live(edge.from) && is_live(edge.to) {
+            let colour = match live.contains(&edge.from) && live.contains(&edge.to) {
                 true => "#555",
                 false => "#ccc",
             };
