@@ -19,8 +19,9 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::invocation::Invocation;
 use crate::progress::Progress;
+use crate::until::{Later, Search};
 use crate::versions::{Order, both};
-use crate::{output, status, until};
+use crate::{output, status};
 
 /// Runs the command; the result is the exit status.
 pub fn run(options: &BlameOptions, quiet: bool) -> Result<i32, Failure> {
@@ -28,6 +29,8 @@ pub fn run(options: &BlameOptions, quiet: bool) -> Result<i32, Failure> {
     let interrupt = Interrupt::listen()?;
     let test = options.test.as_deref().map(load).transpose()?;
     let order = Order::new(&options.pair)?;
+    let later = options.until.as_deref();
+    let later = later.map(|last| Later::find(&order, last)).transpose()?;
     let wants_sanitizers = test
         .as_ref()
         .is_some_and(|test| test.old.fault.is_some() || test.new.fault.is_some());
@@ -69,7 +72,7 @@ pub fn run(options: &BlameOptions, quiet: bool) -> Result<i32, Failure> {
         report.aspects = names(&difference.aspects.names());
         let line = Progress::new(quiet);
         let job = Job {
-            options,
+            later: later.as_ref(),
             order: &order,
             versions: (&old, &new),
             setting: &setting,
@@ -96,7 +99,7 @@ pub fn run(options: &BlameOptions, quiet: bool) -> Result<i32, Failure> {
 
 /// A difference that was seen, and what it takes to find its cause.
 struct Job<'a> {
-    options: &'a BlameOptions,
+    later: Option<&'a Later>,
     order: &'a Order,
     versions: (&'a Version, &'a Version),
     setting: &'a Setting,
@@ -129,15 +132,15 @@ impl Job<'_> {
             deadline: self.deadline,
         };
         report.culprits = Some(seeker.seek(&case).map_err(failure)?);
-        if let Some(last) = &self.options.until {
-            let search = until::Search {
+        if let Some(later) = self.later {
+            let search = Search {
                 order: self.order,
                 input,
                 old: &difference.old,
                 interrupt: self.interrupt,
                 deadline: self.deadline,
             };
-            report.until = Some(search.run(last, judge)?);
+            report.until = Some(search.run(later, judge)?);
         }
         Ok(())
     }

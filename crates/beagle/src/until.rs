@@ -1,5 +1,6 @@
 //! When a difference went away: later revisions, run on its input.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use beagle_build::{Commit, Flavour, VersionSpec, build_native, commits};
@@ -11,30 +12,22 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::versions::Order;
 
-/// What it takes to try later revisions.
-pub struct Search<'a> {
-    /// The versions; new has to be a revision.
-    pub order: &'a Order,
-    /// The input.
-    pub input: &'a Input,
-    /// What old does with it.
-    pub old: &'a Observation,
-    /// Whether the user wants to stop.
-    pub interrupt: &'a Interrupt,
-    /// When to stop.
-    pub deadline: Instant,
+/// Revisions after new.
+pub struct Later {
+    repo: PathBuf,
+    /// The last, as the user called it.
+    last: String,
+    commits: Vec<Commit>,
 }
 
-impl Search<'_> {
-    /// Looks for the first revision after new that does what old did, along first parents up to
-    /// `last`. It is found by halving: if the difference went away and came back, it is one of the
-    /// times that it went away.
-    pub fn run(&self, last: &str, judge: &mut Judge) -> Result<UntilEntry, Failure> {
-        let VersionSpec::Revision { repo, commit, .. } = &self.order.new else {
+impl Later {
+    /// Those along first parents up to `last`.
+    pub fn find(order: &Order, last: &str) -> Result<Self, Failure> {
+        let VersionSpec::Revision { repo, commit, .. } = &order.new else {
             let cause = "--until needs new to be a revision";
             return Err(Failure::usage(cause, "name a revision of a git repository"));
         };
-        let spec = VersionSpec::parse(last, &self.order.here)?;
+        let spec = VersionSpec::parse(last, &order.here)?;
         let VersionSpec::Revision { commit: end, .. } = &spec else {
             let cause = format!("--until {last}: this is no revision");
             return Err(Failure::usage(cause, "name a revision after new"));
@@ -47,8 +40,35 @@ impl Search<'_> {
                 "name a revision that comes after new",
             ));
         }
-        let mut entry = UntilEntry {
+        Ok(Self {
+            repo: repo.clone(),
             last: last.to_owned(),
+            commits,
+        })
+    }
+}
+
+/// What it takes to try later revisions.
+pub struct Search<'a> {
+    /// How they are built.
+    pub order: &'a Order,
+    /// The input.
+    pub input: &'a Input,
+    /// What old does with it.
+    pub old: &'a Observation,
+    /// Whether the user wants to stop.
+    pub interrupt: &'a Interrupt,
+    /// When to stop.
+    pub deadline: Instant,
+}
+
+impl Search<'_> {
+    /// Looks for the first revision after new that does what old did. It is found by halving: if
+    /// the difference went away and came back, it is one of the times that it went away.
+    pub fn run(&self, later: &Later, judge: &mut Judge) -> Result<UntilEntry, Failure> {
+        let commits = &later.commits;
+        let mut entry = UntilEntry {
+            last: later.last.clone(),
             fixed: None,
             revisions: commits.len(),
             tried: 0,
@@ -58,7 +78,7 @@ impl Search<'_> {
             if self.interrupt.is_raised() || Instant::now() >= self.deadline {
                 return Ok(None);
             }
-            let does = self.does_as_old(&commits[at], judge)?;
+            let does = self.does_as_old(later, &commits[at], judge)?;
             entry.tried += 1;
             entry.failed += usize::from(does.is_none());
             Ok::<_, Failure>(does)
@@ -71,12 +91,14 @@ impl Search<'_> {
     }
 
     /// Whether a revision does what old did; `None` if that cannot be said.
-    fn does_as_old(&self, commit: &Commit, judge: &mut Judge) -> Result<Option<bool>, Failure> {
-        let VersionSpec::Revision { repo, .. } = &self.order.new else {
-            return Ok(None);
-        };
+    fn does_as_old(
+        &self,
+        later: &Later,
+        commit: &Commit,
+        judge: &mut Judge,
+    ) -> Result<Option<bool>, Failure> {
         let spec = VersionSpec::Revision {
-            repo: repo.clone(),
+            repo: later.repo.clone(),
             rev: commit.hash.clone(),
             commit: commit.hash.clone(),
         };
