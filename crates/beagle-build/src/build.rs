@@ -121,11 +121,34 @@ pub fn build_sanitized(
     Ok(made.dir.join(made.finished.program))
 }
 
+/// Builds a version natively, without bitcode, or finds that in the cache: enough to run it.
+/// Returns the program.
+pub fn build_native(
+    spec: &VersionSpec,
+    config: &Config,
+    cache: &Cache,
+    flavour: Flavour,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<PathBuf, BuildError> {
+    let tools = Tools::find()?;
+    let task = Task {
+        label: &spec.label(),
+        config,
+        cache,
+        tools: &tools,
+        flavour,
+    };
+    let made = task.made(spec, progress)?;
+    Ok(made.dir.join(made.finished.program))
+}
+
 /// What a build is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flavour {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Flavour {
     /// The program as the user builds it, with its bitcode.
     Plain,
+    /// The program as the user builds it, without bitcode.
+    Native,
     /// The program with sanitizers, without bitcode.
     Sanitized,
     /// The program with a recorder of its runs, without bitcode.
@@ -174,12 +197,11 @@ impl Task<'_> {
         let compile = |progress: &mut dyn FnMut(Progress)| {
             entry.clear()?;
             let program = single.compile(&entry, progress)?;
-            let (tree, records) = (&entry.dir, &entry.dir);
             Output {
                 task: self,
                 entry: &entry,
-                tree,
-                records,
+                tree: &entry.dir,
+                records: entry.dir.clone(),
             }
             .finish(Some(&program))
         };

@@ -79,7 +79,7 @@ impl Cache {
         Ok(Entry {
             dir: builds.join(key),
             log: logs.join(format!("{key}.log")),
-            _lock: lock,
+            _lock: Some(lock),
         })
     }
 
@@ -136,7 +136,7 @@ impl Cache {
 pub(crate) struct Entry {
     pub dir: PathBuf,
     pub log: PathBuf,
-    _lock: File,
+    _lock: Option<File>,
 }
 
 /// What `built.json` says.
@@ -151,6 +151,15 @@ pub(crate) struct Finished {
 }
 
 impl Entry {
+    /// A place that nobody else knows.
+    pub fn private(dir: &Path) -> Self {
+        Self {
+            dir: dir.to_owned(),
+            log: dir.join("log"),
+            _lock: None,
+        }
+    }
+
     /// What an earlier build left here, if it is complete.
     pub fn finished(&self) -> Option<Finished> {
         let json = std::fs::read(self.marker()).ok()?;

@@ -7,9 +7,9 @@
 //!
 //! The environment: `BEAGLE_TREE` names the directory that is taken out of `__FILE__` and
 //! debug information, `BEAGLE_RECORD_DIR` a place for copies of the records, `BEAGLE_LENIENT`
-//! allows old dialects (see `lenient`), `BEAGLE_SANITIZE` asks for sanitizers instead of bitcode,
-//! `BEAGLE_RECORDER` and `BEAGLE_SPOOL` for a recorder (see `recorder`),
-//! `BEAGLE_REAL_LD` the linker behind `beagle ld`.
+//! allows old dialects (see `lenient`), `BEAGLE_SANITIZE` asks for sanitizers, or for
+//! nothing else, instead of bitcode, `BEAGLE_RECORDER` and `BEAGLE_SPOOL` for a recorder (see
+//! `recorder`), `BEAGLE_REAL_LD` names the linker behind `beagle ld`.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};

@@ -102,6 +102,38 @@ pub(crate) fn tree(repo: &Path, commit: &str) -> Result<String, BuildError> {
     Ok(String::from_utf8_lossy(hash.trim_ascii()).into_owned())
 }
 
+/// A commit, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commit {
+    /// Its full hash.
+    pub hash: String,
+    /// The first line of its message.
+    pub subject: String,
+}
+
+/// The commits after one and up to another, oldest first; of merged branches only the merge. It is
+/// empty if the second does not come from the first.
+pub fn commits(repo: &Path, after: &str, last: &str) -> Result<Vec<Commit>, BuildError> {
+    let range = format!("{after}..{last}");
+    let args = [
+        "--first-parent",
+        "--reverse",
+        "--format=%H %s",
+        &range,
+        "--",
+    ];
+    let listing = must(repo, &[], "log", args)?;
+    let listing = String::from_utf8_lossy(&listing);
+    let commits = listing.lines().filter_map(|line| {
+        let (hash, subject) = line.split_once(' ').unwrap_or((line, ""));
+        (!hash.is_empty()).then(|| Commit {
+            hash: hash.to_owned(),
+            subject: subject.to_owned(),
+        })
+    });
+    Ok(commits.collect())
+}
+
 /// Writes all files of a commit into a directory, by way of an index of its own.
 pub(crate) fn export(repo: &Path, commit: &str, dest: &Path) -> Result<(), BuildError> {
     let scratch = tempfile::tempdir().doing(|| "make a temporary directory".into())?;

@@ -41,16 +41,13 @@ pub(crate) struct Output<'a> {
     /// Below this the program is looked for.
     pub tree: &'a Path,
     /// Where the links left copies of their records.
-    pub records: &'a Path,
+    pub records: PathBuf,
 }
 
 impl Output<'_> {
     /// Takes the program and its bitcode, and completes the cache entry.
     pub fn finish(&self, program: Option<&Path>) -> Result<Finished, BuildError> {
-        let program = match program {
-            Some(program) => self.named(program)?,
-            None => self.only_one()?,
-        };
+        let program = self.program(program)?;
         let (record, bitcode) = match self.task.flavour {
             Flavour::Plain => {
                 let (record, module) = self.carried(&program)?;
@@ -60,7 +57,7 @@ impl Output<'_> {
                     .doing(|| "write the bitcode".into())?;
                 (record, Some(name))
             }
-            Flavour::Sanitized | Flavour::Recorded => (Record::default(), None),
+            Flavour::Native | Flavour::Sanitized | Flavour::Recorded => (Record::default(), None),
         };
         let finished = Finished {
             program: program
@@ -72,6 +69,14 @@ impl Output<'_> {
         };
         self.entry.finish(&finished)?;
         Ok(finished)
+    }
+
+    /// The program: the one that is named, or else the only one.
+    pub fn program(&self, named: Option<&Path>) -> Result<PathBuf, BuildError> {
+        match named {
+            Some(program) => self.named(program),
+            None => self.only_one(),
+        }
     }
 
     /// The program that the user named.
@@ -107,7 +112,7 @@ impl Output<'_> {
 
     /// The record and the bitcode of a program.
     fn carried(&self, program: &Path) -> Result<(Record, Vec<u8>), BuildError> {
-        let reason = match carried(program, Some(self.records)) {
+        let reason = match carried(program, Some(&self.records)) {
             Some(Carried {
                 record,
                 bitcode: Some(module),
@@ -163,7 +168,7 @@ impl Output<'_> {
     fn is_candidate(&self, path: &Path) -> bool {
         embed::is_elf(path)
             && embed::dynamic(path).is_some_and(|dynamic| dynamic.executable)
-            && carried(path, Some(self.records)).is_some()
+            && carried(path, Some(&self.records)).is_some()
     }
 }
 

@@ -66,7 +66,7 @@ pub(crate) fn variables(
             (RECORDER, provided(task.cache, task.tools)?),
             (SPOOL, spool(entry)),
         ],
-        Flavour::Plain | Flavour::Sanitized => Vec::new(),
+        Flavour::Plain | Flavour::Native | Flavour::Sanitized => Vec::new(),
     })
 }
 

@@ -1,6 +1,7 @@
-//! Builds with sanitizers: the same commands, with options of ours in front of the user's.
+//! Builds without bitcode: native ones, and those with sanitizers, which are the same commands with
+//! options of ours in front of the user's.
 //!
-//! There is no bitcode in such a build. A program still gets a record, an empty one: that is how
+//! A program still gets a record, an empty one: that is how
 //! the programs that a build made are told from those that were there before. The checks of
 //! configure scripts are compiled without sanitizers, so that they find what they find in the
 //! plain build, and both are configured alike.
@@ -16,8 +17,10 @@ use crate::process::Run;
 use crate::record::{RECORD_DIR, Record};
 use crate::{embed, lenient};
 
-/// The environment variable that asks for sanitizers.
+/// The environment variable that asks for a build without bitcode: [`SANITIZERS`] or [`NATIVE`].
 const SANITIZE: &str = "BEAGLE_SANITIZE";
+const SANITIZERS: &str = "1";
+const NATIVE: &str = "native";
 
 /// The user's own options come after these and win. To only compile or only link leaves some of
 /// them unused, which is no reason for a warning. What the check of object sizes finds depends on
@@ -35,7 +38,7 @@ const FLAGS: [&str; 7] = [
 /// The options for this kind of build.
 pub(crate) fn flags(flavour: Flavour) -> &'static [&'static str] {
     match flavour {
-        Flavour::Plain | Flavour::Recorded => &[],
+        Flavour::Plain | Flavour::Native | Flavour::Recorded => &[],
         Flavour::Sanitized => &FLAGS,
     }
 }
@@ -44,20 +47,24 @@ pub(crate) fn flags(flavour: Flavour) -> &'static [&'static str] {
 pub(crate) fn environment(run: Run, flavour: Flavour) -> Run {
     match flavour {
         Flavour::Plain | Flavour::Recorded => run.without_env(&[SANITIZE]),
+        Flavour::Native => run.env(SANITIZE, NATIVE),
         // Programs that are made and run on the way may leak.
-        Flavour::Sanitized => run.env(SANITIZE, "1").env("ASAN_OPTIONS", "detect_leaks=0"),
+        Flavour::Sanitized => run
+            .env(SANITIZE, SANITIZERS)
+            .env("ASAN_OPTIONS", "detect_leaks=0"),
     }
 }
 
-/// Whether this process is part of a build with sanitizers.
+/// Whether this process is part of a build without bitcode.
 pub(crate) fn asked() -> bool {
-    std::env::var_os(SANITIZE).is_some_and(|value| value == "1")
+    std::env::var_os(SANITIZE).is_some_and(|value| value == SANITIZERS || value == NATIVE)
 }
 
-/// Compiles or links with sanitizers.
+/// Compiles or links without bitcode.
 pub(crate) fn run(job: &Job) -> io::Result<i32> {
+    let native = std::env::var_os(SANITIZE).is_some_and(|value| value == NATIVE);
     // The linker by itself has no such options.
-    let plain = job.kind == Kind::Ld || lenient::tries_out(&job.plan);
+    let plain = native || job.kind == Kind::Ld || lenient::tries_out(&job.plan);
     let code = match plain {
         true => job.run_real_tool(&[], &[])?,
         false => sanitized(job)?,

@@ -1,7 +1,7 @@
 //! Building a tree with its own build system.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::build::{Progress, Task};
 use crate::cache::{Entry, Finished, key};
@@ -55,21 +55,40 @@ pub(crate) struct Tree<'a> {
     pub spec: &'a VersionSpec,
 }
 
+/// How a build went.
+pub(crate) enum Attempt {
+    /// It made the program of this name, or some program.
+    Made(Option<PathBuf>),
+    /// It failed, which may be for its dialect.
+    Failed(Failure),
+}
+
+/// Where links leave copies of their records.
+fn records(entry: &Entry) -> PathBuf {
+    entry.dir.join("records")
+}
+
 impl Tree<'_> {
     /// The key of everything that goes into the build.
     pub fn key(&self) -> Result<String, BuildError> {
+        let mut parts = vec![checkout::identity(self.spec, &self.task.cache.root)?];
+        parts.extend(self.circumstances());
+        Ok(key(parts.iter().map(String::as_bytes)))
+    }
+
+    /// What goes into the build besides the sources.
+    pub fn circumstances(&self) -> Vec<String> {
         let Task {
             config,
             cache,
             tools,
             ..
         } = self.task;
-        let mut parts = vec![checkout::identity(self.spec, &cache.root)?];
-        parts.push(serde_json::to_string(config).unwrap_or_default());
+        let mut parts = vec![serde_json::to_string(config).unwrap_or_default()];
         parts.extend([tools.identity(), cache.identity()]);
         parts.push(format!("{:?}", self.task.flavour));
         parts.extend(RELEVANT.map(|name| format!("{name}={:?}", std::env::var_os(name))));
-        Ok(key(parts.iter().map(String::as_bytes)))
+        parts
     }
 
     /// Builds it at `root`, in the cache.
@@ -95,25 +114,11 @@ impl Tree<'_> {
                     text,
                 });
             }
-            let command = match self.method(root)? {
-                Method::Command(command) => command,
-                Method::Single(file) => {
-                    return self.single(entry, root, &root.join(file), progress);
+            let failure = match self.attempt(entry, root, old_dialect, progress)? {
+                Attempt::Made(program) => {
+                    return self.output(entry, root).finish(program.as_deref());
                 }
-            };
-            progress(Progress::Building {
-                label: label(),
-                command: command.clone(),
-            });
-            let records = entry.dir.join("records");
-            let Some(failure) = self.run(&command, entry, root, &records, old_dialect)? else {
-                let output = Output {
-                    task: self.task,
-                    entry,
-                    tree: root,
-                    records: &records,
-                };
-                return output.finish(self.task.config.program.as_deref());
+                Attempt::Failed(failure) => failure,
             };
             if old_dialect || !failure.old_dialect {
                 return Err(failure.into_error(self.task.label, note));
@@ -137,26 +142,44 @@ impl Tree<'_> {
         detect::method(root).map_err(|reason| BuildError::NoBuildCommand { label, reason })
     }
 
-    fn single(
+    /// Builds what is at `root` now, whatever was built there before.
+    pub fn attempt(
         &self,
         entry: &Entry,
         root: &Path,
-        file: &Path,
+        old_dialect: bool,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<Finished, BuildError> {
-        let single = Single {
-            task: self.task,
-            file,
+    ) -> Result<Attempt, BuildError> {
+        let command = match self.method(root)? {
+            Method::Command(command) => command,
+            Method::Single(file) => {
+                let single = Single {
+                    task: self.task,
+                    file: &root.join(file),
+                };
+                single.check()?;
+                return Ok(Attempt::Made(Some(single.compile(entry, progress)?)));
+            }
         };
-        single.check()?;
-        let program = single.compile(entry, progress)?;
+        progress(Progress::Building {
+            label: self.task.label.to_owned(),
+            command: command.clone(),
+        });
+        let failure = self.run(&command, entry, root, &records(entry), old_dialect)?;
+        Ok(match failure {
+            Some(failure) => Attempt::Failed(failure),
+            None => Attempt::Made(self.task.config.program.clone()),
+        })
+    }
+
+    /// What a build at `root` has made.
+    pub fn output<'o>(&'o self, entry: &'o Entry, root: &'o Path) -> Output<'o> {
         Output {
             task: self.task,
             entry,
             tree: root,
-            records: root,
+            records: records(entry),
         }
-        .finish(Some(&program))
     }
 
     /// Runs the build command; that it fails is not yet an error.

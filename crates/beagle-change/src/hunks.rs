@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 use std::ops::{Range, RangeInclusive};
 
+use beagle_hunks::spans;
 use rustc_hash::FxHashMap;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::comparison::Line;
 use crate::token::Side;
@@ -72,16 +72,18 @@ impl TextDiff {
     ) {
         let mut kept = vec![0; a.len() + 1];
         let mut unchanged = vec![false; b.len() + 1];
-        let mut defines = Vec::new();
-        for op in capture_diff_slices(Algorithm::Patience, a, b) {
-            let (x, y) = (op.old_range(), op.new_range());
-            if matches!(op, DiffOp::Equal { .. }) {
-                for (i, j) in x.zip(y) {
-                    kept[i + 1] = j as u32 + 1;
-                    unchanged[j + 1] = true;
-                }
-                continue;
+        let mut same = |old: Range<usize>, new: Range<usize>| {
+            for (i, j) in old.zip(new) {
+                kept[i + 1] = j as u32 + 1;
+                unchanged[j + 1] = true;
             }
+        };
+        let mut defines = Vec::new();
+        let (mut i, mut j) = (0, 0);
+        for span in spans(a, b) {
+            let (x, y) = (span.old, span.new);
+            same(i..x.start, j..y.start);
+            (i, j) = (x.end, y.end);
             // Finding the names costs more than the rest, and most changes lie in functions.
             if defines.is_empty() {
                 defines = vec![
@@ -93,6 +95,7 @@ impl TextDiff {
             names.extend(defines[1].in_lines(y.clone()));
             self.add_hunk((old_file, new_file), x, y).defines = names;
         }
+        same(i..a.len(), j..b.len());
         self.kept
             .insert(old_file.to_owned(), (new_file.to_owned(), kept));
         self.unchanged.insert(new_file.to_owned(), unchanged);

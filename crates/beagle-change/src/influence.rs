@@ -34,8 +34,8 @@ impl Influence {
     ) -> Influence {
         let (mut old_facts, mut new_facts) = (Vec::new(), Vec::new());
         for change in changes {
-            old_facts.extend(old.facts(&change.old));
-            new_facts.extend(new.facts(&change.new));
+            old_facts.extend(changed_facts(old.dependence, &change.old));
+            new_facts.extend(changed_facts(new.dependence, &change.new));
             if let Subject::Global(pair) = change.subject {
                 old_facts.extend(pair.old.iter().flat_map(|&id| old.dependence.global(id)));
                 new_facts.extend(pair.new.iter().flat_map(|&id| new.dependence.global(id)));
@@ -87,33 +87,6 @@ impl<'a> Analysed<'a> {
         }
     }
 
-    /// The facts that changed statements decide about.
-    fn facts(&self, stmts: &[StmtId]) -> Vec<Fact> {
-        let mut facts = Vec::new();
-        for &stmt in stmts {
-            facts.extend(self.dependence.changed(stmt));
-            if let Op::Alloca(_) = self.program.stmt(stmt).op {
-                facts.extend(self.variable(stmt));
-            }
-        }
-        facts
-    }
-
-    /// All that a variable is used for.
-    fn variable(&self, alloca: StmtId) -> Vec<Fact> {
-        let cells = self.dependence.points_to().cells_of(Object::Local(alloca));
-        let function = self.program.function_of(alloca);
-        let users = self.program.function_stmts(function).filter(|&stmt| {
-            let operands = self.program.operands(stmt);
-            operands.contains(&Operand::Stmt(alloca))
-        });
-        cells
-            .into_iter()
-            .map(Fact::Cell)
-            .chain(users.map(Fact::Stmt))
-            .collect()
-    }
-
     /// The line of a statement that shows something to the outside.
     fn output(&self, stmt: StmtId) -> Option<Line> {
         let shows = match self.program.stmt(stmt).op {
@@ -133,4 +106,31 @@ impl<'a> Analysed<'a> {
             text: self.sources.line(file, place.line).unwrap_or_default(),
         })
     }
+}
+
+/// The facts that changed statements decide about.
+pub fn changed_facts(dependence: &Dependence, stmts: &[StmtId]) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    for &stmt in stmts {
+        facts.extend(dependence.changed(stmt));
+        if let Op::Alloca(_) = dependence.program().stmt(stmt).op {
+            facts.extend(variable(dependence, stmt));
+        }
+    }
+    facts
+}
+
+/// All that a variable is used for.
+fn variable(dependence: &Dependence, alloca: StmtId) -> Vec<Fact> {
+    let program = dependence.program();
+    let cells = dependence.points_to().cells_of(Object::Local(alloca));
+    let function = program.function_of(alloca);
+    let users = program
+        .function_stmts(function)
+        .filter(|&stmt| program.operands(stmt).contains(&Operand::Stmt(alloca)));
+    cells
+        .into_iter()
+        .map(Fact::Cell)
+        .chain(users.map(Fact::Stmt))
+        .collect()
 }

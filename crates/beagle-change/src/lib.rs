@@ -24,7 +24,7 @@ mod watch;
 
 pub use comparison::{Change, Comparison, Kind, Line, Subject, compare};
 pub use hunks::Hunk;
-pub use influence::{Analysed, Influence};
+pub use influence::{Analysed, Influence, changed_facts};
 pub use irrelevant::{Counts, Irrelevance, Phase, Way};
 pub use matching::Pair;
 pub use numbering::Numbering;

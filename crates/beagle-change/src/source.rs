@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use beagle_hunks::is_source;
 use rustc_hash::FxHashMap;
 
 use crate::macros::MacroUses;
@@ -196,14 +197,6 @@ const MAX_LINES: usize = 100;
 
 fn is_directive(line: &str) -> bool {
     line.trim_start().starts_with('#')
-}
-
-fn is_source(path: &Path) -> bool {
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    matches!(
-        extension,
-        Some("c" | "h" | "inc" | "def" | "cc" | "cpp" | "cxx" | "hpp")
-    )
 }
 
 /// The file that an `#include "…"` names.

@@ -93,7 +93,7 @@ impl Dependence<'_> {
     }
 
     /// The nodes that say whether the functions that a call may enter run.
-    fn entered(&self, call: StmtId) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn entered(&self, call: StmtId) -> impl Iterator<Item = u32> + '_ {
         let callees = self.calls().callees(call).iter();
         let entries = callees.filter_map(|&callee| self.program.function(callee).entry());
         entries.map(|entry| self.nodes.fact(Fact::Block(entry)))

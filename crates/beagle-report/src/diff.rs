@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::blame::Culprits;
 use crate::coverage::Tests;
 
 pub use bytes::Bytes;
@@ -275,6 +276,9 @@ pub struct GroupEntry {
     pub title: String,
     /// The changes that it comes from, by id.
     pub changes: Vec<usize>,
+    /// The hunks that it takes, if they were looked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub culprits: Option<Culprits>,
 }
 
 /// A change, and how far its effect got.

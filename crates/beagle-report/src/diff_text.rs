@@ -17,8 +17,8 @@ use beside::{Columns, Row, cut, visible};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
-const OLD: Style = AnsiColor::Red.on_default();
-const NEW: Style = AnsiColor::Green.on_default();
+pub(crate) const OLD: Style = AnsiColor::Red.on_default();
+pub(crate) const NEW: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 const GOOD: Style = AnsiColor::Green.on_default().bold();
 const UNCLEAR: Style = AnsiColor::Yellow.on_default().bold();
@@ -48,7 +48,13 @@ impl Report {
             if let Some(shown) = differences.find(|difference| difference.group == group.id) {
                 self.write_difference(out, shown, width)?;
             }
-            self.write_lines(out, &group.changes, width)?;
+            if let Some(culprits) = &group.culprits {
+                culprits.write(out, width)?;
+            }
+            // Known culprits say more than all that was executed.
+            if group.culprits.as_ref().is_none_or(|it| it.count == 1) {
+                self.write_lines(out, &group.changes, width)?;
+            }
             writeln!(out)?;
         }
         if let Some(rest) = self.groups.get(GROUPS..).filter(|rest| !rest.is_empty()) {
@@ -183,12 +189,12 @@ fn label(class: Class) -> &'static str {
     }
 }
 
-fn write_field(out: &mut String, label: &str, text: &str) -> fmt::Result {
+pub(crate) fn write_field(out: &mut String, label: &str, text: &str) -> fmt::Result {
     writeln!(out, "   {DIM}{label:8}{DIM:#} {text}")
 }
 
 /// The commands that show it again.
-fn write_input(
+pub(crate) fn write_input(
     out: &mut String,
     input: &InputEntry,
     program: &str,
@@ -344,7 +350,7 @@ fn file(file: Option<&FileEntry>) -> String {
     }
 }
 
-fn write_sources(
+pub(crate) fn write_sources(
     out: &mut String,
     sign: char,
     style: Style,

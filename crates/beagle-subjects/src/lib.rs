@@ -5,8 +5,9 @@
 //! on it. [`hunks`] splits the textual difference of two versions and applies parts of it;
 //! [`mutate`] makes further versions by machine, each with one small change.
 //!
-//! This crate knows what is true about a pair, not how Beagle finds it out: no other crate of the
-//! workspace is used here, so a mistake in Beagle cannot hide itself in what it is measured by.
+//! This crate knows what is true about a pair, not how Beagle finds it out: of the workspace only
+//! the hunks are used here, and they are held against those of `diff`, so a mistake in Beagle cannot
+//! hide itself in what it is measured by.
 
 mod error;
 mod expectation;

@@ -90,6 +90,7 @@ fn pair(dir: &Path, subject: &Form<'_>) -> Result<Pair> {
         changed_functions: raw.changed_functions,
         changed_globals: raw.changed_globals,
         culprits: raw.culprits,
+        sequence: raw.sequence,
         differs: differs
             .map(|(at, raw)| raw.difference().map_err(|what| named("differs", at, what)))
             .collect::<Result<_>>()?,

@@ -29,8 +29,11 @@ pub struct Pair {
     pub changed_functions: Vec<String>,
     /// The globals whose initialisers changed, exactly.
     pub changed_globals: Vec<String>,
-    /// The textual hunks (numbered from 1, see [`crate::hunks`]) that are wrong only together.
+    /// The textual hunks (numbered from 1, see [`crate::hunks`]) that make the difference: several
+    /// that are wrong only together, or one that is alone.
     pub culprits: Vec<usize>,
+    /// The culprits of an interaction in the order in which they act on the inputs that differ.
+    pub sequence: Vec<usize>,
     /// Inputs on which the versions behave differently.
     pub differs: Vec<Difference>,
     /// Inputs on which they behave the same.

@@ -37,6 +37,8 @@ pub(crate) struct RawPair {
     #[serde(default)]
     pub culprits: Vec<usize>,
     #[serde(default)]
+    pub sequence: Vec<usize>,
+    #[serde(default)]
     pub differs: Vec<RawDifference>,
     #[serde(default)]
     pub agrees: Vec<RawInput>,

@@ -270,6 +270,43 @@ impl Judge {
         Ok(true)
     }
 
+    /// What another program does with an input, as often as it takes to be sure; `None` if that is
+    /// not always the same. What the sanitizers say is part of it if there is such a build.
+    pub fn observe(
+        &mut self,
+        version: &Version,
+        input: &Input,
+    ) -> Result<Option<Observation>, Error> {
+        let version = absolute(version.clone())?;
+        for path in [Some(&version.plain), version.sanitized.as_ref()] {
+            let path = path.map(|path| path.as_os_str().as_bytes());
+            path.inspect(|path| self.rules.hide_path(*path));
+        }
+        let time = self.setting.limits.time;
+        let run = |judge: &mut Self| {
+            let (setting, program) = (&judge.setting, &version.plain);
+            judge
+                .runner
+                .run(setting, program, Build::Plain, input, time)
+        };
+        let mut first = run(self)?;
+        // One that does not end is not repeated.
+        let repeats = match first.end {
+            End::TimedOut => 1,
+            _ => self.setting.repeats,
+        };
+        for _ in 1..repeats {
+            let again = run(self)?;
+            if self.compare(&first, &again).any() {
+                return Ok(None);
+            }
+        }
+        if let Some(sanitized) = &version.sanitized {
+            first.fault = self.fault(sanitized, input)?;
+        }
+        Ok(Some(first))
+    }
+
     /// One run of the plain build of a version; of the new one, if there is no golden one.
     pub fn plain(&mut self, which: Which, input: &Input) -> Result<Observation, Error> {
         let time = self.setting.limits.time;

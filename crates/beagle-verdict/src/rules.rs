@@ -37,7 +37,7 @@ impl Rules {
     /// Hides a path, such as the directory in which one of the versions was built.
     pub fn hide_path(&mut self, path: impl Into<Vec<u8>>) {
         let path = path.into();
-        if !path.is_empty() {
+        if !path.is_empty() && !self.paths.contains(&path) {
             self.paths.push(path);
             // The longest first: one may be part of another.
             self.paths.sort_by_key(|path| std::cmp::Reverse(path.len()));

@@ -1,7 +1,9 @@
 //! What can be written on the command line.
 
+mod blame;
 mod coverage;
 mod diff;
+mod graph;
 mod record;
 mod values;
 
@@ -10,8 +12,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use blame::{BLAME_AFTER_HELP, BlameOptions};
 pub use coverage::{COVERAGE_AFTER_HELP, CoverageOptions};
 pub use diff::{DIFF_AFTER_HELP, DiffOptions, InvocationOptions, REPLAY_AFTER_HELP, ReplayOptions};
+pub use graph::{GRAPH_AFTER_HELP, GraphOptions, Picture};
 pub use record::{RECORD_AFTER_HELP, RecordOptions};
 pub use values::FailOn;
 
@@ -79,9 +83,15 @@ pub enum Command {
     /// Show what changed in meaning between two versions
     #[command(after_help = CHANGES_AFTER_HELP)]
     Changes(ChangesOptions),
+    /// Find which hunks of a change make the versions differ on an input
+    #[command(after_help = BLAME_AFTER_HELP)]
+    Blame(Box<BlameOptions>),
     /// Run saved tests again, on any version
     #[command(after_help = REPLAY_AFTER_HELP)]
     Replay(ReplayOptions),
+    /// Draw in which orders changes can be executed, and where their effects meet
+    #[command(after_help = GRAPH_AFTER_HELP)]
+    Graph(GraphOptions),
     /// Show how far existing tests get with what changed
     #[command(after_help = COVERAGE_AFTER_HELP)]
     Coverage(Box<CoverageOptions>),

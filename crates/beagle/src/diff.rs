@@ -3,6 +3,7 @@
 //! The search runs traced programs and finds candidates; beside it the court runs the real programs
 //! on them and says what is a difference. What it says is all that is reported.
 
+mod blame;
 mod court;
 mod listen;
 mod present;
@@ -131,7 +132,15 @@ pub fn run(options: &DiffOptions, quiet: bool) -> Result<i32, Failure> {
         if invocation.seeded {
             report.tests = Some(seen.tests(&job, &judged));
         }
+        let blamed = match options.no_blame {
+            true => Vec::new(),
+            false => job.blame(&judged, &mut report.notes),
+        };
+        timings.end("blame");
         present::fill(&mut report, &job, explored, judged);
+        for (group, culprits) in report.groups.iter_mut().zip(blamed) {
+            group.culprits = culprits;
+        }
     }
     report.seconds = setup.start.elapsed().as_secs_f64();
     let code = status::exit_code(&report, options.fail_on, options.strict);
@@ -338,16 +347,26 @@ impl Job<'_> {
     }
 
     fn judge(&self) -> Result<Judge, Failure> {
-        let judging = &self.options.judging;
+        let golden = match &self.options.judging.golden {
+            Some(golden) => Some(self.golden(golden)?),
+            None => None,
+        };
+        let (old, new) = self.native();
+        Judge::new(old, new, golden, self.setting()?).map_err(Failure::run)
+    }
+
+    /// The programs as the user builds them.
+    fn native(&self) -> (NativeVersion, NativeVersion) {
         let native = |version: &Version| NativeVersion {
             label: version.built.label.clone(),
             plain: version.built.program.clone(),
             sanitized: None,
         };
-        let golden = match &judging.golden {
-            Some(golden) => Some(self.golden(golden)?),
-            None => None,
-        };
+        (native(self.versions.0), native(self.versions.1))
+    }
+
+    fn setting(&self) -> Result<Setting, Failure> {
+        let judging = &self.options.judging;
         let mut normalise = Normalisation::default();
         for rule in judging.normalised(&self.order.config)? {
             normalise
@@ -360,14 +379,12 @@ impl Job<'_> {
             ..RunLimits::default()
         };
         let keeper = KeeperCommand::of_this_executable().map_err(Failure::run)?;
-        let setting = Setting {
+        Ok(Setting {
             fixture: self.invocation.fixture.clone(),
             limits,
             normalise,
             ..Setting::new(keeper, self.name.clone())
-        };
-        let (old, new) = self.versions;
-        Judge::new(native(old), native(new), golden, setting).map_err(Failure::run)
+        })
     }
 
     fn golden(&self, golden: &str) -> Result<NativeVersion, Failure> {

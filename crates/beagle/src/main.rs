@@ -1,11 +1,14 @@
 //! The command line: parses, calls, prints. Nothing is analysed here.
 
 mod arguments;
+mod blame;
 mod changes;
 mod coverage;
+mod culprits;
 mod diff;
 mod doctor;
 mod failure;
+mod graph;
 mod interrupt;
 mod invocation;
 mod output;
@@ -16,6 +19,7 @@ mod status;
 mod timings;
 mod trace;
 mod traced;
+mod until;
 mod usage;
 mod versions;
 
@@ -73,9 +77,11 @@ fn run(arguments: &Arguments) -> Result<i32, Failure> {
     match &arguments.command {
         Command::Changes(options) => changes::run(options, arguments.quiet),
         Command::Diff(options) => diff::run(options, arguments.quiet),
+        Command::Blame(options) => blame::run(options, arguments.quiet),
         Command::Replay(options) => replay::run(options, arguments.quiet),
         Command::Coverage(options) => coverage::run(options, arguments.quiet),
         Command::Record(options) => record::run(options, arguments.quiet),
+        Command::Graph(options) => graph::run(options, arguments.quiet),
         Command::Trace(options) => trace::run(options, arguments.quiet),
         Command::Doctor => doctor::run(),
         // Here with options of Beagle's own in front, which mean nothing to a compiler.

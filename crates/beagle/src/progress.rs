@@ -20,6 +20,8 @@ pub enum Phase {
     Searching,
     /// A difference is run again on the real programs, and made small.
     Confirming,
+    /// Versions are mixed to find the cause of a difference.
+    Blaming,
 }
 
 /// How far the search is.
@@ -39,6 +41,8 @@ pub struct Status {
     pub runs: u64,
     /// Questions to the solver so far.
     pub queries: u64,
+    /// Mixed versions that were built so far.
+    pub builds: usize,
     /// Confirmed differences so far.
     pub differences: usize,
     /// How much time is left.
@@ -56,6 +60,7 @@ impl Status {
             propagated: 0,
             runs: 0,
             queries: 0,
+            builds: 0,
             differences: 0,
             left: None,
         }
@@ -66,6 +71,7 @@ impl Status {
             Phase::Preparing => "Preparing",
             Phase::Searching => "Searching",
             Phase::Confirming => "Confirming",
+            Phase::Blaming => "Blaming",
         };
         let mut line = format!("{phase:>12}");
         if self.changes > 0 {
@@ -80,6 +86,9 @@ impl Status {
         if self.runs > 0 {
             let (runs, queries) = (self.runs, self.queries);
             let _ = write!(line, " {runs} runs, {queries} queries ·");
+        }
+        if self.builds > 0 {
+            let _ = write!(line, " {} mixed versions ·", self.builds);
         }
         match self.differences {
             0 => {}
@@ -176,6 +185,7 @@ mod tests {
             propagated: 1,
             runs: 1204,
             queries: 310,
+            builds: 0,
             differences: 2,
             left: Some(Duration::from_millis(41_900)),
         };

@@ -10,9 +10,11 @@ use std::path::{Path, PathBuf};
 const DIRECTION: &[(&str, &[&str])] = &[
     ("beagle-llvm", &[]),
     ("beagle-build", &[]),
-    ("beagle-subjects", &[]),
+    ("beagle-hunks", &[]),
+    ("beagle-subjects", &["beagle-hunks"]),
     ("beagle-program", &["beagle-llvm"]),
-    ("beagle-change", &["beagle-program"]),
+    ("beagle-change", &["beagle-hunks", "beagle-program"]),
+    ("beagle-sequence", &["beagle-change", "beagle-program"]),
     ("beagle-trace", &[]),
     ("beagle-runtime", &["beagle-trace"]),
     ("beagle-instrument", &["beagle-llvm", "beagle-trace"]),
@@ -20,6 +22,15 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("beagle-executor", &["beagle-enclosure", "beagle-trace"]),
     ("beagle-solver", &["beagle-trace"]),
     ("beagle-verdict", &["beagle-enclosure", "beagle-trace"]),
+    (
+        "beagle-blame",
+        &[
+            "beagle-build",
+            "beagle-hunks",
+            "beagle-trace",
+            "beagle-verdict",
+        ],
+    ),
     (
         "beagle-engine",
         &[
@@ -37,13 +48,16 @@ const DIRECTION: &[(&str, &[&str])] = &[
     (
         "beagle",
         &[
+            "beagle-blame",
             "beagle-build",
             "beagle-change",
             "beagle-engine",
             "beagle-executor",
+            "beagle-hunks",
             "beagle-instrument",
             "beagle-program",
             "beagle-report",
+            "beagle-sequence",
             "beagle-solver",
             "beagle-trace",
             "beagle-verdict",

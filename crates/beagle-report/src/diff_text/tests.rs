@@ -87,6 +87,7 @@ fn add(
         count: id as u64,
         title: title.into(),
         changes: vec![1],
+        culprits: None,
     });
     report.differences.push(DifferenceEntry {
         id,

@@ -75,11 +75,11 @@ fn of_pair(bench: &Bench, at: usize) -> Vec<Claim> {
                 b.suite_passes(&pair.new, Flavour::Plain)
             }))
         }
-        Kind::Interaction => {
-            claims.push(bench.pair_claim(at, "culprits are wrong only together", Bench::culprits));
-            claims.push(bench.pair_claim(at, "hunks are those of diff", |_, p| hunks_of_diff(p)));
-        }
-        Kind::Regression | Kind::Fix | Kind::Feature => {}
+        Kind::Interaction | Kind::Regression | Kind::Fix | Kind::Feature => {}
+    }
+    if !pair.culprits.is_empty() {
+        claims.push(bench.pair_claim(at, "culprits are wrong only together", Bench::culprits));
+        claims.push(bench.pair_claim(at, "hunks are those of diff", |_, p| hunks_of_diff(p)));
     }
     claims
 }
@@ -154,14 +154,17 @@ fn fits_kind(pair: &Pair) -> Verified {
             require(culprits >= 2, || "an interaction needs two culprits".into())?;
         }
     }
-    let stray = pair.kind != Kind::Interaction && culprits > 0;
-    require(!stray, || "only an interaction has culprits".into())
+    let stray = pair.kind != Kind::Interaction && culprits > 1;
+    require(!stray, || "only an interaction has several culprits".into())?;
+    let sorted = |hunks: &[usize]| hunks.iter().copied().collect::<BTreeSet<_>>();
+    let named = pair.kind != Kind::Interaction || sorted(&pair.sequence) == sorted(&pair.culprits);
+    require(named, || "the sequence is not one of the culprits".into())
 }
 
 /// Authors count hunks in the output of `diff -U0`; that is right only as long as it finds the
 /// same ones.
 fn hunks_of_diff(pair: &Pair) -> Verified {
-    let diff = Diff::between(&pair.old, &pair.new).map_err(|error| error.to_string())?;
+    let diff = hunks::between(&pair.old, &pair.new).map_err(|error| error.to_string())?;
     let output = Command::new("diff")
         .args(["-U0", "-r", "-N"])
         .args([pair.old.path(), pair.new.path()])
@@ -281,45 +284,47 @@ impl Bench {
         Ok(())
     }
 
-    /// All culprits together show some regression, and no part of them shows any.
+    /// All culprits together show some difference, and no part of them shows any.
     fn culprits(&self, pair: &Pair) -> Verified {
-        let diff = Diff::between(&pair.old, &pair.new).map_err(|error| error.to_string())?;
+        let diff = hunks::between(&pair.old, &pair.new).map_err(|error| error.to_string())?;
         let all: BTreeSet<usize> = pair.culprits.iter().copied().collect();
         let known = all
             .iter()
             .all(|number| (1..=diff.hunks.len()).contains(number));
         require(known, || format!("{all:?} of {} hunks", diff.hunks.len()))?;
         for part in subsets(&pair.culprits) {
-            let shown = self.regressions_shown(pair, &diff, &part)?;
+            let shown = self.shown(pair, &diff, &part)?;
             if part == all {
                 let shown = shown.ok_or("the culprits alone do not compile")?;
                 require(!shown.is_empty(), || {
-                    "the culprits alone show no regression".into()
+                    "the culprits alone show no difference".into()
                 })?;
             } else if let Some(shown) = shown {
                 require(shown.is_empty(), || {
-                    format!("hunks {part:?} alone show the regression on differs inputs {shown:?}")
+                    format!("hunks {part:?} alone show the difference on differs inputs {shown:?}")
                 })?;
             }
         }
         Ok(())
     }
 
-    /// The numbers of the inputs on which old with these hunks already behaves like new, where
-    /// new is wrong. None if it does not compile, which resolves nothing.
-    fn regressions_shown(
+    /// The numbers of the inputs on which old with these hunks already behaves like new; where the
+    /// pair is wrong, only those on which new is. None if it does not compile, which resolves
+    /// nothing.
+    fn shown(
         &self,
         pair: &Pair,
         diff: &Diff,
         part: &BTreeSet<usize>,
     ) -> Result<Option<Vec<usize>>, String> {
         let dir = tempfile::TempDir::new().map_err(|error| error.to_string())?;
-        let mixed = hunks::write(&diff.apply(part), &pair.old, dir.path())
-            .map_err(|error| error.to_string())?;
+        let mixed =
+            hunks::write(diff, part, &pair.old, dir.path()).map_err(|error| error.to_string())?;
         let mut shown = Vec::new();
         for (number, difference) in (1..).zip(&pair.differs) {
             let flavour = flavour(difference);
-            if !difference.regression {
+            let counts = difference.regression || matches!(pair.kind, Kind::Fix | Kind::Feature);
+            if !counts {
                 continue;
             }
             if self.workshop.program(&mixed, flavour).is_err() {

@@ -336,3 +336,28 @@ fn judges_can_go_to_another_thread() {
         .join()
         .unwrap();
 }
+
+#[test]
+fn another_program_is_observed_and_held_against_the_two() {
+    let source = |text: &str| format!("#include <stdio.h>\nint main(void) {{ puts(\"{text}\"); }}");
+    let mut pair = pair(&source("old"), &source("new"));
+    let difference = pair.difference(&no_args());
+    for (text, like_old, like_new) in [
+        ("old", true, false),
+        ("new", false, true),
+        ("other", false, false),
+    ] {
+        let program = compile(pair.dir.path(), "third", &source(text), &[]);
+        let seen = pair.judge.observe(&version("third", &program), &no_args());
+        let seen = seen.unwrap().unwrap();
+        let same = |run| !pair.judge.compare(run, &seen).any();
+        assert_eq!(same(&difference.old), like_old, "{text}");
+        assert_eq!(same(&difference.new), like_new, "{text}");
+    }
+    let random = "#include <stdio.h>\n#include <sys/random.h>\n\
+        int main(void) { unsigned x[9]; getrandom(x, sizeof x, 0); \
+        for (int i = 0; i < 9; i++) printf(\"%u\\n\", x[i] % 90); }";
+    let program = compile(pair.dir.path(), "random", random, &[]);
+    let seen = pair.judge.observe(&version("random", &program), &no_args());
+    assert!(seen.unwrap().is_none());
+}

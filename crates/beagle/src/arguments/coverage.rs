@@ -63,6 +63,7 @@ impl CoverageOptions {
     /// The same as a comparison that asks no questions.
     pub fn as_diff(&self) -> DiffOptions {
         DiffOptions {
+            no_blame: true,
             pair: self.pair.clone(),
             invocation: self.invocation.clone(),
             search: SearchOptions {

@@ -90,6 +90,10 @@ pub struct DiffOptions {
     )]
     pub fail_on: FailOn,
 
+    /// Do not look for the hunks that make each difference
+    #[arg(long, help_heading = "Result")]
+    pub no_blame: bool,
+
     /// Exit with status 4 if changed code was not reached or runs were not repeatable
     #[arg(long, help_heading = "Result")]
     pub strict: bool,

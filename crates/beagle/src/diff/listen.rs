@@ -87,6 +87,7 @@ impl Listener for Listening<'_> {
             propagated: count(|change| change.propagated),
             runs: status.runs,
             queries: status.queries,
+            builds: 0,
             differences: self.found,
             left: Some(left),
         });

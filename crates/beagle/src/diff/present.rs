@@ -200,6 +200,7 @@ fn add_group(report: &mut Report, number: usize, shown: &Shown, seen: &mut BTree
         count: shown.group.count as u64,
         title: title(finding),
         changes: changes.clone(),
+        culprits: None,
     });
     let difference = &finding.difference;
     report.differences.push(DifferenceEntry {

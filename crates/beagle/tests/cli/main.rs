@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod bad_input;
+mod blame;
 mod cache;
 mod compiler;
 mod config;
@@ -14,6 +15,7 @@ mod dialects;
 mod doctor;
 mod entries;
 mod git;
+mod graph;
 mod help;
 mod json;
 mod meaning;

@@ -38,7 +38,7 @@ impl Hunt<'_> {
         let mut command = Command::new(BEAGLE);
         command.current_dir(dir).args(["diff", "--quiet"]);
         command.args([self.old.path(), self.new.path()]);
-        command.args(["--first", "--format", "json", "--timeout"]);
+        command.args(["--first", "--no-blame", "--format", "json", "--timeout"]);
         command.arg(self.seconds.to_string());
         command.args(self.options);
         match &self.new.source {
