@@ -18,6 +18,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("beagle-instrument", &["beagle-llvm", "beagle-trace"]),
     ("beagle-enclosure", &[]),
     ("beagle-executor", &["beagle-enclosure", "beagle-trace"]),
+    ("beagle-lane", &["beagle-trace"]),
     ("beagle-solver", &["beagle-trace"]),
     ("beagle-verdict", &["beagle-enclosure", "beagle-trace"]),
     (
@@ -42,6 +43,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
             "beagle-engine",
             "beagle-executor",
             "beagle-instrument",
+            "beagle-lane",
             "beagle-program",
             "beagle-report",
             "beagle-solver",
