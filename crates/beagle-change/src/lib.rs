@@ -19,6 +19,7 @@ mod shape;
 mod size;
 mod source;
 mod token;
+mod watch;
 
 pub use comparison::{Change, Comparison, Kind, Line, Subject, compare};
 pub use hunks::Hunk;
@@ -27,3 +28,4 @@ pub use matching::Pair;
 pub use numbering::Numbering;
 pub use numbers::Numbers;
 pub use source::SourceTree;
+pub use watch::Watched;

@@ -15,6 +15,9 @@ pub struct Numbers {
     /// Whether the statement is part of a change, by the index of its `StmtId`: one that is
     /// itself changed, or that names a variable that is.
     pub changed: Vec<bool>,
+    /// The number of the variable that the statement puts a value into, by the index of its `StmtId`;
+    /// 0 if that is not watched. See [`Watched`](crate::Watched).
+    pub watched: Vec<u32>,
 }
 
 impl Numbers {
@@ -24,6 +27,7 @@ impl Numbers {
             stmts: (0..program.stmts.len() as u32).collect(),
             functions: (0..program.functions.len() as u32).collect(),
             changed: vec![false; program.stmts.len()],
+            watched: Vec::new(),
         }
     }
 }
@@ -52,16 +56,19 @@ impl Comparison {
         }
         mark_users(old, old_globals, &mut changed_old);
         mark_users(new, new_globals, &mut changed_new);
+        let watched = self.watched(old, new);
         (
             Numbers {
                 stmts: self.stmts.old.clone(),
                 functions: old_functions,
                 changed: changed_old,
+                watched: watched.old,
             },
             Numbers {
                 stmts: self.stmts.new.clone(),
                 functions: new_functions,
                 changed: changed_new,
+                watched: watched.new,
             },
         )
     }
@@ -159,7 +166,7 @@ fn names(program: &Program, globals: &[bool], operand: Operand) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use std::process::Command;
@@ -180,6 +187,19 @@ mod tests {
         (program, SourceTree::new(dir))
     }
 
+    /// Compares two programs.
+    pub(crate) fn compared<R>(
+        old: &str,
+        new: &str,
+        look: impl FnOnce(&Program, &Program, &Comparison) -> R,
+    ) -> R {
+        let dir = tempfile::tempdir().unwrap();
+        let (old, old_sources) = program(&dir.path().join("old"), old);
+        let (new, new_sources) = program(&dir.path().join("new"), new);
+        let comparison = compare(&old, &old_sources, &new, &new_sources);
+        look(&old, &new, &comparison)
+    }
+
     /// The lines of the marked statements.
     fn lines(program: &Program, changed: &[bool]) -> Vec<u32> {
         let stmts = program.stmts.iter().zip(changed);
@@ -198,15 +218,12 @@ mod tests {
             int direct(void) {\n return limit; }\n\
             int element(int i) {\n return *where[i]; }\n\
             int neither(void) {\n return other; }\n";
-        let dir = tempfile::tempdir().unwrap();
-        let (old, old_sources) = program(&dir.path().join("old"), text);
-        let changed = text.replace("10", "11");
-        let (new, new_sources) = program(&dir.path().join("new"), &changed);
-        let comparison = compare(&old, &old_sources, &new, &new_sources);
-        assert_eq!(comparison.changes.len(), 1);
-        let (a, b) = comparison.numbers(&old, &new);
-        assert_eq!(lines(&old, &a.changed), [4, 6]);
-        assert_eq!(lines(&new, &b.changed), [4, 6]);
-        assert_eq!(a.stmts, b.stmts);
+        compared(text, &text.replace("10", "11"), |old, new, comparison| {
+            assert_eq!(comparison.changes.len(), 1);
+            let (a, b) = comparison.numbers(old, new);
+            assert_eq!(lines(old, &a.changed), [4, 6]);
+            assert_eq!(lines(new, &b.changed), [4, 6]);
+            assert_eq!(a.stmts, b.stmts);
+        });
     }
 }

@@ -94,6 +94,8 @@ impl Status {
 /// A run of both versions, for whoever listens.
 #[derive(Debug)]
 pub struct Ran<'a> {
+    /// Its number, from 1.
+    pub number: u64,
     /// The input.
     pub input: &'a Input,
     /// Whether the traced versions did something different that can be seen from outside.
@@ -165,8 +167,8 @@ const MOST_KEPT: usize = 3_000_000;
 
 /// The time for a question the first time, and when it is put off.
 const ROUNDS: [Duration; 3] = [
-    Duration::from_millis(20),
-    Duration::from_millis(200),
+    Duration::from_millis(50),
+    Duration::from_millis(300),
     Duration::from_millis(2000),
 ];
 
@@ -261,7 +263,7 @@ impl<'a> Engine<'a> {
                     let account = self.frontier.account(chosen.strategy);
                     account.inputs += 1;
                     account.effort += RUN_EFFORT;
-                    self.run(input, Some(chosen.strategy), listener)?
+                    self.run(input, Some(chosen), listener)?
                 }
                 _ => Next::GoOn,
             };
@@ -377,7 +379,7 @@ impl<'a> Engine<'a> {
     fn run(
         &mut self,
         input: Input,
-        strategy: Option<usize>,
+        chosen: Option<Chosen>,
         listener: &mut dyn Listener,
     ) -> Result<Next, EngineError> {
         if !self.seen.insert(hash(&input)) {
@@ -412,6 +414,7 @@ impl<'a> Engine<'a> {
         }
         let (Ok(old_trace), Ok(new_trace)) = (&old.trace, &new.trace) else {
             let ran = Ran {
+                number: self.status.runs,
                 input: &input,
                 differs: is_different(&old, &new),
                 reached: Vec::new(),
@@ -438,19 +441,27 @@ impl<'a> Engine<'a> {
         let differs = is_different(&old, &new) || !old_read.files().eq(new_read.files());
         self.cut |= product.cut;
         self.scene.add(&mut product);
+        if let Some(at) = chosen.map(|chosen| chosen.at)
+            && product.news > 0
+            && let Some(record) = &self.records[at.run as usize]
+        {
+            let question = &record.product.questions[at.question as usize];
+            self.scene.paid(question.edge);
+        }
         let way = product.hashes.last().copied().unwrap_or(0);
         let fresh = self.paths.insert(way) || product.merit > 0;
         if differs {
             self.status.differing += 1;
             self.scene.differed(&product);
-            if let Some(strategy) = strategy {
-                self.frontier.account(strategy).differences += 1;
+            if let Some(chosen) = chosen {
+                self.frontier.account(chosen.strategy).differences += 1;
             }
         }
         let mut reached: Vec<usize> = product.reached.keys().copied().collect();
         reached.sort_unstable();
         let cause = cause(twin, &product, &reached);
         let next = listener.ran(&Ran {
+            number: self.status.runs,
             input: &input,
             differs,
             reached,
@@ -509,10 +520,11 @@ impl Own {
 
 /// Whether everything that matters can be followed, before anything was run.
 fn sees_all(twin: &Twin<'_>, options: &Options) -> bool {
-    // The other techniques look only at what promises something.
-    let covers = options.strategies.iter().any(|name| name == "cover");
+    // One goes every way that may matter, the other asks for every difference there; the rest looks only
+    // at what promises something.
+    let has = |wanted: &str| options.strategies.iter().any(|name| name == wanted);
     let mut changes = twin.comparison.changes.iter();
-    covers && changes.all(|change| change.subject != Subject::Assembler)
+    has("cover") && has("shadow") && changes.all(|change| change.subject != Subject::Assembler)
 }
 
 /// Whether all conditions of a conflict are of one version.
@@ -556,7 +568,7 @@ fn is_different(old: &Run<'_>, new: &Run<'_>) -> bool {
 
 /// Where the versions part, or where the effect of a change is first seen.
 fn cause(twin: &Twin<'_>, product: &Product, reached: &[usize]) -> Option<Place> {
-    let parting = product.effects.iter().find(|effect| effect.parted);
+    let parting = product.effects.iter().find(|effect| effect.is_parting());
     let effect = parting.or(product.effects.first());
     let place = effect.and_then(|effect| {
         let stmt = twin.new.stmt(effect.site)?;

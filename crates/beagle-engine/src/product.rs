@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use beagle_solver::{ConditionKind, Conditions, Expr, Importer, Path, Pool};
 use beagle_trace::event::Site;
-use beagle_trace::{AssumeReason, Cases, Input, Trace};
+use beagle_trace::{AssumeReason, Cases, Event, Input, Trace};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::faults;
@@ -45,8 +45,26 @@ pub struct Effect {
     pub site: Site,
     /// The step of the product.
     pub step: usize,
+    /// What was seen.
+    pub seen: Seen,
+}
+
+/// In what the effect of a change was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// A variable holds different values.
+    Value,
+    /// A condition differs, but both versions take the same side.
+    Condition,
+    /// The versions take different sides.
+    Parting,
+}
+
+impl Effect {
     /// Whether the versions took different sides.
-    pub parted: bool,
+    pub fn is_parting(&self) -> bool {
+        self.seen == Seen::Parting
+    }
 }
 
 /// One run of both versions.
@@ -65,6 +83,8 @@ pub struct Product {
     pub effects: Vec<Effect>,
     /// How many ways on it was the first to take.
     pub merit: usize,
+    /// How many of these are in the program itself, not in models of libc functions.
+    pub news: usize,
     /// The ways on that were taken.
     pub edges: FxHashSet<(Side, Edge)>,
     /// Conditions and outputs that could not be brought into the pool.
@@ -79,6 +99,8 @@ pub struct Traced {
     conditions: Conditions,
     /// The index of the condition of the event at each word.
     by_word: FxHashMap<usize, usize>,
+    /// What was put into a variable by the event at each word.
+    values: FxHashMap<usize, Expr>,
     streams: Streams,
     faults: Vec<faults::Fault>,
     end: Option<(usize, Expr)>,
@@ -98,6 +120,7 @@ impl Traced {
         let end = last.and_then(|step| Some((step.word as usize, importer.expr(pool, step.node)?)));
         Self {
             by_word: by_word.collect(),
+            values: values(pool, &mut importer, trace),
             streams: streams::streams(pool, &mut importer, trace),
             faults: faults::faults(pool, &mut importer, trace),
             steps,
@@ -117,6 +140,35 @@ impl Traced {
         })
     }
 }
+
+/// What was put into variables that are watched, by the word of the event.
+fn values(
+    pool: &mut Pool,
+    importer: &mut Importer<'_>,
+    trace: &Trace<'_>,
+) -> FxHashMap<usize, Expr> {
+    let mut all = FxHashMap::default();
+    let mut events = trace.events();
+    loop {
+        let word = events.position();
+        let Some(event) = events.next() else { break };
+        let Event::Value { value, node, .. } = event else {
+            continue;
+        };
+        let expr = match node {
+            Some(node) => importer.expr(pool, node),
+            None => Some(pool.constant(64, value.into())),
+        };
+        all.extend(expr.map(|expr| (word, expr)));
+        if all.len() >= MOST_VALUES {
+            break;
+        }
+    }
+    all
+}
+
+/// Most values of variables that are looked at in a run: more would not tell more.
+const MOST_VALUES: usize = 20_000;
 
 /// Most alternatives of one switch that are asked for.
 const MOST_CASES: usize = 64;
@@ -143,6 +195,7 @@ impl Product {
                 reached: FxHashMap::default(),
                 effects: Vec::new(),
                 merit: 0,
+                news: 0,
                 edges: FxHashSet::default(),
                 lost: [old, new]
                     .iter()
@@ -154,6 +207,11 @@ impl Product {
             step: 0,
             context: 0,
             executed: 0,
+            compared: 0,
+            variables: FxHashMap::default(),
+            stale: Vec::new(),
+            infected: FxHashSet::default(),
+            unequal: FxHashSet::default(),
             known: FxHashMap::default(),
             done: FxHashMap::default(),
         };
@@ -185,6 +243,16 @@ struct Builder<'a> {
     context: Site,
     /// How often changes were executed.
     executed: u32,
+    /// How often they had been when variables were last compared.
+    compared: u32,
+    /// What both versions last put into each variable that is watched.
+    variables: FxHashMap<u32, [Option<Expr>; 2]>,
+    /// Variables that were not compared since something was put there.
+    stale: Vec<u32>,
+    /// Variables that differ.
+    infected: FxHashSet<u32>,
+    /// What was compared before.
+    unequal: FxHashSet<(Expr, Expr)>,
     /// The conditions that are held already.
     known: FxHashMap<Expr, usize>,
     /// How many conditions were there when a version came to a word of its trace.
@@ -247,6 +315,14 @@ impl Builder<'_> {
                 }
                 return;
             }
+            What::Value(place) => {
+                if let Some(&value) = self.traced(side).values.get(&word) {
+                    let known = self.variables.entry(place).or_default();
+                    known[side as usize] = Some(value);
+                    self.stale.push(place);
+                }
+                return;
+            }
             What::Output | What::Other | What::End => {
                 self.done.insert((side, word), here);
             }
@@ -267,6 +343,7 @@ impl Builder<'_> {
 
     fn together(&mut self, i: usize, j: usize) {
         let (a, b) = (self.old.steps[i], self.new.steps[j]);
+        self.compare_variables();
         let here = (self.product.held.len(), self.step);
         let words = (a.word as usize, b.word as usize);
         if a.what == What::End {
@@ -290,7 +367,10 @@ impl Builder<'_> {
             self.product.effects.push(Effect {
                 site: a.site,
                 step: self.step,
-                parted,
+                seen: match parted {
+                    true => Seen::Parting,
+                    false => Seen::Condition,
+                },
             });
         }
         match (old, new) {
@@ -308,6 +388,57 @@ impl Builder<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// Where both versions are again at the same place after a change was executed: what they have made
+    /// of their variables.
+    fn compare_variables(&mut self) {
+        if self.compared == self.executed {
+            return;
+        }
+        self.compared = self.executed;
+        let mut stale = std::mem::take(&mut self.stale);
+        stale.sort_unstable();
+        stale.dedup();
+        for place in stale {
+            let Some([Some(old), Some(new)]) = self.variables.get(&place).copied() else {
+                continue;
+            };
+            if old == new || !self.unequal.insert((old, new)) {
+                continue;
+            }
+            let path = &mut self.product.path;
+            let now = (path.value(self.pool, old), path.value(self.pool, new));
+            let (Some(x), Some(y)) = now else { continue };
+            if x != y {
+                if self.twin.is_single(place) {
+                    self.product.effects.push(Effect {
+                        site: self.context,
+                        step: self.step,
+                        seen: Seen::Value,
+                    });
+                }
+                // What comes after is explored for inputs for which this still differs, and for others.
+                let differs = self.pool.ne(old, new);
+                if self.infected.insert(place) && self.pool.value(differs).is_none() {
+                    let kind = ConditionKind::Assume {
+                        reason: AssumeReason::Value,
+                    };
+                    self.hold(From::Both, self.context, kind, differs);
+                }
+                continue;
+            }
+            let differs = self.pool.ne(old, new);
+            let edge = self.edge(self.context, None);
+            self.product.questions.push(Question {
+                aim: Aim::Infection,
+                prefix: self.product.held.len(),
+                asked: vec![differs],
+                from: From::Both,
+                edge,
+                step: self.step,
+            });
         }
     }
 

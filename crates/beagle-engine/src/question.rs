@@ -32,6 +32,8 @@ pub enum Aim {
     Output,
     /// The versions take different sides of a branch.
     Parting,
+    /// The versions put different values into a variable.
+    Infection,
     /// One version does what it must not: it overflows, divides by 0, accesses what is not there.
     Fault,
     /// The versions go another way.

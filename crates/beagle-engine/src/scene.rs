@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use beagle_program::{BlockId, Dependence, Fact, Op, Reached, reaching};
-use beagle_trace::event::Site;
+use beagle_trace::event::{MODEL_SITES, Site};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::distance::{ControlGraph, Distances};
-use crate::product::{Effect, Product};
+use crate::product::{Effect, Product, Seen};
 use crate::question::{Edge, Question};
 use crate::twin::{Half, Place, Side, Twin};
 
@@ -45,6 +45,15 @@ pub struct Stopped {
     pub why: &'static str,
 }
 
+/// What became of asking for a way on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tries {
+    /// How often it was asked for.
+    pub count: u32,
+    /// How often that led to where no run had been.
+    pub paid: u32,
+}
+
 /// What is known so far.
 pub struct Scene<'a> {
     /// The versions.
@@ -58,7 +67,7 @@ pub struct Scene<'a> {
     /// The blocks from which control can get to a change.
     before: [Reached; 2],
     covered: FxHashMap<(Side, Edge), u32>,
-    tried: FxHashMap<Edge, u32>,
+    tried: FxHashMap<Edge, Tries>,
     /// By change.
     pub progress: Vec<Progress>,
 }
@@ -131,7 +140,9 @@ impl<'a> Scene<'a> {
     pub fn add(&mut self, product: &mut Product) {
         for &edge in &product.edges {
             let count = self.covered.entry(edge).or_insert(0);
-            product.merit += usize::from(*count == 0);
+            let is_new = *count == 0;
+            product.merit += usize::from(is_new);
+            product.news += usize::from(is_new && edge.1.site < MODEL_SITES);
             *count += 1;
         }
         let mut changed = false;
@@ -143,7 +154,7 @@ impl<'a> Scene<'a> {
             let mut last: Option<&Effect> = None;
             for effect in effects {
                 progress.infected = true;
-                progress.parted |= effect.parted;
+                progress.parted |= effect.is_parting();
                 last = Some(effect);
             }
             if !progress.propagated {
@@ -166,12 +177,17 @@ impl<'a> Scene<'a> {
 
     /// Notes that a way on was asked for.
     pub fn tried(&mut self, edge: Edge) {
-        *self.tried.entry(edge).or_insert(0) += 1;
+        self.tried.entry(edge).or_default().count += 1;
     }
 
-    /// How often a way on was asked for.
-    pub fn tries(&self, edge: Edge) -> u32 {
-        self.tried.get(&edge).copied().unwrap_or(0)
+    /// Notes that asking for a way on led to where no run had been.
+    pub fn paid(&mut self, edge: Edge) {
+        self.tried.entry(edge).or_default().paid += 1;
+    }
+
+    /// What became of asking for a way on.
+    pub fn tries(&self, edge: Edge) -> Tries {
+        self.tried.get(&edge).copied().unwrap_or_default()
     }
 
     /// How often a way on was taken.
@@ -230,8 +246,9 @@ impl<'a> Scene<'a> {
                 }
                 (Some(stmt), None) => distances.block(half.block(stmt)),
                 (None, _) => {
-                    let stmt = half.stmt(context)?;
-                    distances.block(half.block(stmt))
+                    let stmt = half.stmt(context);
+                    let block = stmt.map(|stmt| half.block(stmt));
+                    distances.block(block.or(half.start())?)
                 }
             }
         });
@@ -254,9 +271,10 @@ fn stopped(twin: &Twin<'_>, last: Option<&Effect>) -> Stopped {
                 .new
                 .stmt(effect.site)
                 .and_then(|stmt| twin.new.place(stmt)),
-            why: match effect.parted {
-                true => "the versions take different ways here, but write the same",
-                false => "the values differ here, but both versions take the same side",
+            why: match effect.seen {
+                Seen::Value => "a variable differs here, but no branch or output depended on it",
+                Seen::Condition => "the values differ here, but both versions take the same side",
+                Seen::Parting => "the versions take different ways here, but write the same",
             },
         },
         None => Stopped {

@@ -23,6 +23,8 @@ pub enum What {
     Output,
     /// The program ended.
     End,
+    /// A value was put into a variable that is watched, which has this number.
+    Value(u32),
     /// Something was assumed, checked or accessed.
     Other,
 }
@@ -30,7 +32,10 @@ pub enum What {
 impl What {
     /// Whether both versions take this step or neither does, as long as they do the same.
     pub fn is_control(self) -> bool {
-        !matches!(self, What::Statement | What::Other | What::Output)
+        !matches!(
+            self,
+            What::Statement | What::Other | What::Output | What::Value(_)
+        )
     }
 
     /// Whether two steps are the same but for the side that was taken.
@@ -95,6 +100,9 @@ pub fn steps(trace: &Trace<'_>) -> Vec<Step> {
             Event::Assume { site, node, .. } => (What::Other, site, node),
             Event::Bounds { site, address, .. } => (What::Other, site, address),
             Event::Check { site, node, .. } => (What::Other, site, node),
+            Event::Value {
+                site, place, node, ..
+            } => (What::Value(place), site, node.unwrap_or(0)),
             Event::Read { .. } => continue,
         };
         all.push(Step {

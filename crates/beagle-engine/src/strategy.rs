@@ -17,15 +17,24 @@ pub trait Strategy {
 }
 
 /// The names of all techniques.
-pub const NAMES: [&str; 4] = ["shadow", "propagate", "reach", "cover"];
+pub const NAMES: [&str; 6] = [
+    "shadow",
+    "infect",
+    "propagate",
+    "reach",
+    "cover",
+    "unguided",
+];
 
 /// The technique of this name.
 pub fn named(name: &str) -> Option<Box<dyn Strategy>> {
     Some(match name {
         "shadow" => Box::new(Shadow),
+        "infect" => Box::new(Infect),
         "propagate" => Box::new(Propagate),
         "reach" => Box::new(Reach),
         "cover" => Box::new(Cover),
+        "unguided" => Box::new(Unguided),
         _ => return None,
     })
 }
@@ -35,9 +44,10 @@ fn held<'p>(product: &'p Product, question: &Question) -> Option<&'p Held> {
     product.held.get(question.prefix)
 }
 
-/// How often the same was tried, so that nothing is tried over and over.
+/// How often the same was tried in vain, so that nothing is tried over and over.
 fn weariness(scene: &Scene<'_>, question: &Question) -> f32 {
-    (scene.tries(question.edge) as f32).sqrt()
+    let tries = scene.tries(question.edge);
+    (tries.count.saturating_sub(tries.paid) as f32).sqrt()
 }
 
 /// Both versions as one: whatever makes them differ at once, then what lies behind a parting.
@@ -54,13 +64,27 @@ impl Strategy for Shadow {
             Aim::Output => Some(weariness),
             Aim::Parting => Some(1.0 + weariness),
             Aim::Fault => Some(2.0 + weariness),
+            Aim::Infection => None,
             Aim::Flip => {
-                let parting = product.effects.iter().find(|effect| effect.parted)?;
+                let parting = product.effects.iter().find(|effect| effect.is_parting())?;
                 // Breadth first from where they part.
                 let behind = question.step.checked_sub(parting.step)?;
                 Some(10.0 + weariness + (1.0 + behind as f32).ln() * 0.2)
             }
         }
+    }
+}
+
+/// Makes the versions put different values into the variables that a change is about.
+struct Infect;
+
+impl Strategy for Infect {
+    fn name(&self) -> &'static str {
+        "infect"
+    }
+
+    fn cost(&self, scene: &Scene<'_>, _: &Product, question: &Question) -> Option<f32> {
+        (question.aim == Aim::Infection).then(|| 1.5 + weariness(scene, question))
     }
 }
 
@@ -77,7 +101,7 @@ impl Strategy for Propagate {
         match question.aim {
             Aim::Output => return Some(weariness),
             Aim::Parting => return Some(1.0 + weariness),
-            Aim::Fault => return None,
+            Aim::Fault | Aim::Infection => return None,
             Aim::Flip => {}
         }
         let first = product.reached.values().min()?;
@@ -139,19 +163,40 @@ impl Strategy for Cover {
     }
 }
 
+/// Covers the program as if nothing were known of the change: what the other techniques are measured
+/// against.
+struct Unguided;
+
+impl Strategy for Unguided {
+    fn name(&self) -> &'static str {
+        "unguided"
+    }
+
+    fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
+        let weariness = weariness(scene, question) * 2.0;
+        let cost = 20.0 + weariness + novelty(scene, question) - promise(product);
+        (question.aim == Aim::Flip).then_some(cost)
+    }
+}
+
 /// A run that did something for the first time may be near to more of that.
 fn promise(product: &Product) -> f32 {
     (1.0 + product.merit as f32).ln().min(3.0)
 }
 
-/// 0 for what no run has done yet.
+/// 0 for what no run has done yet, and for what led to something new each time, as the comparison with
+/// each name in a list does.
 fn novelty(scene: &Scene<'_>, question: &Question) -> f32 {
     let sides = Side::BOTH.into_iter();
     let sides = sides.filter(|&side| question.from.includes(side));
     let counts = sides.map(|side| scene.coverage(side, question.edge));
     match (question.edge.to, counts.min()) {
         (Some(_), Some(0)) => 0.0,
-        (Some(_), Some(count)) => 1.0 + (count as f32).ln() * 0.5,
+        (Some(_), Some(count)) => {
+            let tries = scene.tries(question.edge);
+            let vain = 1.0 - tries.paid as f32 / tries.count.max(1) as f32;
+            vain * (1.0 + (count as f32).ln() * 0.5)
+        }
         _ => 1.0,
     }
 }

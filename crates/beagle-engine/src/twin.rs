@@ -80,6 +80,13 @@ impl<'a> Half<'a> {
         self.flows[function.index()].get_or_init(|| Flow::of(self.program, &self.calls, function))
     }
 
+    /// Where the program starts.
+    pub fn start(&self) -> Option<BlockId> {
+        let mut functions = self.program.functions();
+        let main = functions.find(|(_, function)| function.symbol == "main")?;
+        main.1.entry()
+    }
+
     /// The block of a statement.
     pub fn block(&self, stmt: StmtId) -> BlockId {
         self.program.stmt(stmt).block
@@ -133,6 +140,8 @@ pub struct Twin<'a> {
     pub new: Half<'a>,
     /// How they correspond, and what changed.
     pub comparison: &'a Comparison,
+    /// Of each variable that is watched, whether what was last put there is what it holds.
+    single: Vec<bool>,
 }
 
 impl<'a> Twin<'a> {
@@ -144,6 +153,7 @@ impl<'a> Twin<'a> {
             old: Half::new(old, &stmts.old, &functions.0, stmts.count),
             new: Half::new(new, &stmts.new, &functions.1, stmts.count),
             comparison,
+            single: comparison.watched(old, new).single,
         };
         for (index, change) in comparison.changes.iter().enumerate() {
             let (in_old, in_new) = comparison.statements(change, old, new);
@@ -162,6 +172,13 @@ impl<'a> Twin<'a> {
             Side::Old => &self.old,
             Side::New => &self.new,
         }
+    }
+
+    /// Whether a variable that is watched, by its number, is one: what was last put there is what it
+    /// holds.
+    pub fn is_single(&self, place: u32) -> bool {
+        let index = place.checked_sub(1).map(|index| index as usize);
+        index.and_then(|index| self.single.get(index)) == Some(&true)
     }
 
     /// Whether an event at this site can have a counterpart in the other version.

@@ -25,6 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         stmts: &stmts,
         functions: &functions,
         probes: &|_| false,
+        watched: &[],
     };
     let options = Options {
         optimise,

@@ -33,7 +33,13 @@ impl<'e, 'm> Pass<'e, 'm> {
             }
             Target::Plain => self.plain(call),
             Target::Unknown(name) => self.unknown(call, &name),
-            Target::Helper => {}
+            Target::Helper => {
+                if let [_, _, value, _] = call.arguments()[..] {
+                    // A variable that is watched.
+                    let shadow = self.shadow(value);
+                    self.emit.editor.set_operand(call, 3, shadow);
+                }
+            }
         }
     }
 

@@ -50,6 +50,10 @@ pub struct Ids<'a> {
     pub functions: &'a [u32],
     /// The statements (by the index of their `StmtId`) that are to record that they were executed.
     pub probes: &'a dyn Fn(u32) -> bool,
+    /// The variable that each statement (by the index of its `StmtId`) puts a value into, if it is one
+    /// that is watched, else 0: stores, and returns as far as the result is meant. Those beyond the end
+    /// are not watched.
+    pub watched: &'a [u32],
 }
 
 /// How to link the program, as `beagle_build::Built` has it.

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use beagle_llvm::{Editor, Function, Instruction, Module, Opcode};
+use beagle_llvm::{Cast, Editor, FloatKind, Function, Instruction, Module, Opcode, TypeKind};
 use beagle_trace::event::{MODEL_SITES, Site};
 
 use crate::{Error, Ids};
@@ -16,6 +16,8 @@ pub const SITE: &str = "beagle.site";
 pub const FUNCTION: &str = "beagle-function";
 /// The helper that records that a statement was executed.
 const STATEMENT: &str = "bg_statement";
+/// The helper that records what is put into a variable.
+pub const WATCH: &str = "bg_watch";
 /// Functions of models are numbered from here on.
 const MODEL_FUNCTIONS: u32 = 1 << 27;
 
@@ -38,6 +40,7 @@ pub fn program(module: &mut Module, ids: &Ids) -> Result<(), Error> {
             resolvers.contains(&function.value()) || function.has_attribute("naked")
         };
         let mut probed = Vec::new();
+        let mut watched = Vec::new();
         for (function, number) in functions.iter().zip(ids.functions) {
             if function.is_declaration() {
                 continue;
@@ -51,6 +54,11 @@ pub fn program(module: &mut Module, ids: &Ids) -> Result<(), Error> {
                     if !bare && (ids.probes)(next as u32) {
                         probed.push((instruction, number.wrapping_add(1)));
                     }
+                    if let Some(&place) =
+                        ids.watched.get(next).filter(|&&place| !bare && place != 0)
+                    {
+                        watched.push((instruction, number.wrapping_add(1), place));
+                    }
                 }
                 next += 1;
             }
@@ -63,6 +71,7 @@ pub fn program(module: &mut Module, ids: &Ids) -> Result<(), Error> {
             });
         }
         probe(editor, &probed);
+        watch(editor, &watched);
         Ok(())
     })
 }
@@ -127,6 +136,36 @@ fn probe<'m>(editor: &Editor<'m>, probed: &[(Instruction<'m>, u32)]) {
         };
         builder.before(place);
         builder.call(helper, &[editor.const_int(word, site.into())]);
+    }
+}
+
+/// Hands the values of stores and returns to the helper; the last argument is for the shadow.
+fn watch<'m>(editor: &Editor<'m>, watched: &[(Instruction<'m>, u32, u32)]) {
+    if watched.is_empty() {
+        return;
+    }
+    let (word, long) = (editor.int(32), editor.int(64));
+    let ty = editor.function_type(editor.void(), &[word, word, long, word]);
+    let helper = editor.function(WATCH);
+    let helper = helper.unwrap_or_else(|| editor.declare(WATCH, ty));
+    let builder = editor.builder();
+    for &(instruction, site, number) in watched {
+        let (Some(value), Some(place)) = (instruction.operand(0), place(instruction)) else {
+            continue;
+        };
+        builder.before(place);
+        let bits = match value.ty().kind() {
+            TypeKind::Int(64) => value,
+            TypeKind::Int(width) if width < 64 => builder.cast(Cast::ZExt, value, long),
+            TypeKind::Float(FloatKind::Double) => builder.cast(Cast::Bits, value, long),
+            TypeKind::Float(FloatKind::Float) => {
+                let bits = builder.cast(Cast::Bits, value, word);
+                builder.cast(Cast::ZExt, bits, long)
+            }
+            _ => continue,
+        };
+        let [site, number] = [site, number].map(|it| editor.const_int(word, it.into()));
+        builder.call(helper, &[site, number, bits, editor.zero(word)]);
     }
 }
 

@@ -195,6 +195,7 @@ fn wrong_inputs_are_errors() {
             stmts: &vec![0; stmts],
             functions: &vec![0; functions],
             probes: &|_| false,
+            watched: &[],
         };
         let link = Link {
             args: &[],

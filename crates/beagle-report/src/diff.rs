@@ -41,6 +41,8 @@ pub struct Report {
     pub seconds: f64,
     /// How long it took until the first difference was confirmed.
     pub seconds_to_first: Option<f64>,
+    /// The number of the run of the search that gave the first confirmed difference.
+    pub runs_to_first: Option<u64>,
     /// From how many inputs the search started.
     pub seeds: u64,
     /// Confirmed differences, worst first.
@@ -369,6 +371,7 @@ impl Report {
             queries: 0,
             seconds: 0.0,
             seconds_to_first: None,
+            runs_to_first: None,
             seeds: 0,
             differences: Vec::new(),
             groups: Vec::new(),

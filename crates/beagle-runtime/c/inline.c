@@ -206,6 +206,9 @@ INLINE void bg_enter(u32 function) { put((function << 1) << 3 | 5); }
 INLINE void bg_leave(u32 function) { put((function << 1 | 1) << 3 | 5); }
 INLINE void bg_statement(u32 site) { put(site << 3 | 6); }
 
+void bgr_watch(u32 site, u32 place, u64 value, u32 s);
+INLINE void bg_watch(u32 site, u32 place, u64 value, u32 s) { bgr_watch(site, place, value, NUMBER(s)); }
+
 void bgr_unwound(u32 function);
 INLINE void bg_unwound(u32 function) { bgr_unwound(function); }
 INLINE void bg_setjmp_returned(u32 result, u32 function) {

@@ -3,8 +3,8 @@
 use core::ffi::{CStr, c_char};
 
 use beagle_trace::event::{
-    ASSUME_VALUE, EXT_ASSUME, EXT_CHECK, EXT_END, EXT_OUTPUT, EXT_READ, EXT_UNWOUND, MAX_EXTENDED,
-    extended,
+    ASSUME_VALUE, EXT_ASSUME, EXT_CHECK, EXT_END, EXT_OUTPUT, EXT_READ, EXT_UNWOUND, EXT_VALUE,
+    MAX_EXTENDED, extended,
 };
 use beagle_trace::layout::{Loss, MAX_LOSSES, STOP_EVENTS};
 use beagle_trace::wire::{cell_index, cell_node};
@@ -122,6 +122,12 @@ pub fn read(site: u32, source: u32, offset: u64, len: u32, wanted: u32) {
 /// Control came back to a function by `longjmp` or an exception.
 pub fn unwound(function: u32) {
     extend(EXT_UNWOUND, &[0, function]);
+}
+
+/// A value was put into a variable that is watched.
+pub fn watch(site: u32, place: u32, value: u64, node: u32) {
+    let (low, high) = (value as u32, (value >> 32) as u32);
+    extend(EXT_VALUE, &[site, place, low, high, node]);
 }
 
 /// A part of an output that depends on the input, as it lies in the event.

@@ -420,6 +420,13 @@ unsafe extern "C" fn bgr_unwound(function: u32) {
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn bgr_watch(site: u32, place: u32, value: u64, s: u32) {
+    if let Some(_inside) = enter() {
+        log::watch(site, place, value, s);
+    }
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn bgr_exchange(site: u32, s: u32) {
     if let Some(_inside) = enter() {
         log::assume(site, ASSUME_EXCHANGE, expr::node(s));

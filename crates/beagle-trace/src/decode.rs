@@ -232,6 +232,17 @@ pub enum Event<'a> {
         /// The number of the function, plus 1.
         function: u32,
     },
+    /// A value was put into a variable that is watched.
+    Value {
+        /// The statement.
+        site: Site,
+        /// The number of the variable.
+        place: u32,
+        /// The value.
+        value: u64,
+        /// Its expression, of 64 bits, if it depends on the input.
+        node: Option<NodeId>,
+    },
 }
 
 /// A part of an output that depends on the input.
@@ -419,6 +430,12 @@ fn decode_extended<'a>(kind: u32, words: &'a [u32], outputs: &'a [u8]) -> Option
             wanted,
         },
         (event::EXT_UNWOUND, &[site, function]) => Event::Unwound { site, function },
+        (event::EXT_VALUE, &[site, place, low, high, node]) => Event::Value {
+            site,
+            place,
+            value: long(low, high),
+            node: (node != 0).then_some(node),
+        },
         _ => return None,
     };
     Some(event)

@@ -54,6 +54,10 @@ pub const EXT_READ: u32 = 5;
 /// Site, function: control came back to this activation of the function by `longjmp` or an exception.
 pub const EXT_UNWOUND: u32 = 6;
 
+/// Site, place, value (low, high), node or 0: a value of at most 64 bits was put into a variable that
+/// the instrumentation was told to watch, which has that number.
+pub const EXT_VALUE: u32 = 7;
+
 /// An address was taken to be what it was.
 pub const ASSUME_ADDRESS: u32 = 0;
 /// A string, number or other unit was taken to have the length it had.

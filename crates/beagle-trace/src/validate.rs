@@ -202,6 +202,9 @@ fn check_event(event: &Event<'_>, nodes: &[Node], blobs: &Blobs<'_>) -> Result<(
         Event::Switch { node: Some(id), .. }
         | Event::Check { node: id, .. }
         | Event::End { node: Some(id), .. } => node(*id).map(drop),
+        Event::Value { node: Some(id), .. } => {
+            ensure(node(*id)? == 64, "its value has not 64 bits")
+        }
         Event::Bounds { address, .. } => {
             ensure(node(*address)? == 64, "its address has not 64 bits")
         }

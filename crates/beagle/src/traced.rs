@@ -48,6 +48,7 @@ struct Content {
     stmts: Vec<u8>,
     functions: Vec<u8>,
     changed: Vec<u8>,
+    watched: Vec<u8>,
     link: String,
 }
 
@@ -59,18 +60,20 @@ impl Content {
             stmts: bytes(&numbers.stmts),
             functions: bytes(&numbers.functions),
             changed: numbers.changed.iter().map(|&it| u8::from(it)).collect(),
+            watched: bytes(&numbers.watched),
             link: linked(&built.link_args, &built.link_dir),
         })
     }
 
     /// The parts of the key.
-    fn parts(&self) -> [&[u8]; 5] {
+    fn parts(&self) -> [&[u8]; 6] {
         let link = self.link.as_bytes();
         [
             &self.bitcode,
             &self.stmts,
             &self.functions,
             &self.changed,
+            &self.watched,
             link,
         ]
     }
@@ -85,6 +88,7 @@ fn make(built: &Built, numbers: &Numbers, dir: &Path) -> Result<(), Failure> {
     let ids = Ids {
         stmts: &numbers.stmts,
         functions: &numbers.functions,
+        watched: &numbers.watched,
         probes: &|stmt| numbers.changed.get(stmt as usize) == Some(&true),
     };
     let link = Link {

@@ -68,6 +68,7 @@ pub fn instrumented(
         stmts: &stmts,
         functions: &functions,
         probes,
+        watched: &[],
     };
     let args: Vec<String> = link.iter().map(|arg| (*arg).to_owned()).collect();
     let link = Link {

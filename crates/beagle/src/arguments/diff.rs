@@ -160,7 +160,7 @@ pub struct SearchOptions {
 
     /// Search only in these ways, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST",
-        default_values_t = Strategy::ALL, hide_default_value = true)]
+        default_values_t = Strategy::DEFAULT, hide_default_value = true)]
     pub strategy: Vec<Strategy>,
 }
 
@@ -253,7 +253,7 @@ mod tests {
     fn two_versions_are_enough() {
         let options = parse("diff a b").unwrap();
         assert_eq!(options.search.timeout, Duration::from_secs(60));
-        assert_eq!(options.search.strategy, Strategy::ALL);
+        assert_eq!(options.search.strategy, Strategy::DEFAULT);
         assert_eq!(options.fail_on, FailOn::Difference);
         assert!(options.invocation.words.is_empty());
         assert_eq!(options.judging.memory, 2 << 30);

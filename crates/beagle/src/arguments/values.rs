@@ -11,18 +11,23 @@ use clap::ValueEnum;
 pub enum Strategy {
     /// Get to the changed statements
     Reach,
+    /// Make the versions put different values into variables
+    Infect,
     /// Carry the effect of a change on to the output
     Propagate,
     /// Make the versions take different sides of a branch
     Shadow,
-    /// Go where no run has been yet
+    /// Go where no run has been yet, near the changes
     Cover,
+    /// Go where no run has been yet, wherever that is; only if asked for, to compare with
+    Unguided,
 }
 
 impl Strategy {
-    /// All of them, which is the default.
-    pub const ALL: [Strategy; 4] = [
+    /// Those that are used if none is asked for.
+    pub const DEFAULT: [Strategy; 5] = [
         Strategy::Reach,
+        Strategy::Infect,
         Strategy::Propagate,
         Strategy::Shadow,
         Strategy::Cover,
@@ -32,9 +37,11 @@ impl Strategy {
     pub fn name(self) -> &'static str {
         match self {
             Strategy::Reach => "reach",
+            Strategy::Infect => "infect",
             Strategy::Propagate => "propagate",
             Strategy::Shadow => "shadow",
             Strategy::Cover => "cover",
+            Strategy::Unguided => "unguided",
         }
     }
 }
@@ -129,7 +136,8 @@ mod tests {
     fn every_strategy_of_the_engine_can_be_chosen() {
         let names =
             |all: Vec<&'static str>| all.into_iter().collect::<std::collections::BTreeSet<_>>();
-        let ours = names(Strategy::ALL.map(Strategy::name).to_vec());
+        let ours = Strategy::value_variants().iter();
+        let ours = names(ours.map(|strategy| strategy.name()).collect());
         assert_eq!(ours, names(beagle_engine::STRATEGIES.to_vec()));
     }
 

@@ -39,6 +39,8 @@ pub enum News {
 /// An input to be judged.
 #[derive(Clone)]
 pub struct Case {
+    /// The number of the run that gave it.
+    pub run: u64,
     /// The input.
     pub input: Input,
     /// Whether the traced programs differ on it.
@@ -94,8 +96,8 @@ pub struct Judged {
     pub alike: u64,
     /// Inputs that touch a change, on which the versions do the same.
     pub same: u64,
-    /// When the first difference was confirmed.
-    pub first: Option<Duration>,
+    /// When the first difference was confirmed, and the run that gave it.
+    pub first: Option<(Duration, u64)>,
     /// What keeps the programs away from everything else.
     pub isolation: String,
     /// What the user should know.
@@ -248,7 +250,7 @@ impl Court {
         match verdict {
             Verdict::Different(difference) => {
                 if self.judged.first.is_none() {
-                    self.judged.first = Some(self.start.elapsed());
+                    self.judged.first = Some((self.start.elapsed(), case.run));
                 }
                 if !self.sanitized {
                     self.early.push_back(case.clone());

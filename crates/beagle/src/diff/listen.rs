@@ -51,6 +51,7 @@ impl Listener for Listening<'_> {
         let touches = !ran.reached.is_empty();
         if ran.differs || (touches && ran.fresh) {
             let case = Case {
+                run: ran.number,
                 input: ran.input.clone(),
                 differs: ran.differs,
                 changes: ran.reached.clone(),

@@ -23,7 +23,8 @@ pub fn fill(report: &mut Report, job: &Job<'_>, explored: Explored, judged: Judg
     report.reason = reason(job, &explored);
     report.runs = explored.status.runs;
     report.queries = explored.status.queries;
-    report.seconds_to_first = judged.first.map(|time| time.as_secs_f64());
+    report.seconds_to_first = judged.first.map(|(time, _)| time.as_secs_f64());
+    report.runs_to_first = judged.first.map(|(_, run)| run);
     report.isolation.clone_from(&judged.isolation);
     report.notes.extend(judged.notes.iter().cloned());
     report.divergences = judged.same;

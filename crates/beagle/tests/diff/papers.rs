@@ -252,3 +252,39 @@ fn a_table_that_is_too_small() {
     );
     assert_eq!(found.0["old"]["fault"], serde_json::Value::Null, "{report}");
 }
+
+/// What eXpress calls infection: the change is executed and makes the same of this input, and what it
+/// makes is used only behind another branch.
+const KEPT: &str = r#"
+#include <stdio.h>
+struct state { unsigned level, other; };
+static void set(struct state *state, unsigned a)
+{
+    state->level = a & 255;
+}
+int main(void)
+{
+    unsigned in[2];
+    struct state state = {0, 0};
+    if (fread(in, sizeof in, 1, stdin) != 1)
+        return 2;
+    set(&state, in[0]);
+    printf("%u\n", in[1] == 77 ? state.level : 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_state_that_differs_comes_before_an_output_that_does() {
+    let pair = Pair::edited(KEPT, &[("a & 255", "a & 127")]);
+    pair.write("in", [0; 8]);
+    // The one goes to where the value is used, but never with a value that differs.
+    let without = pair.diff("--max-input 8 --strategy cover --stdin in");
+    let without = without.is("none-found", 0);
+    assert_eq!(without.json["changes"][0]["reached"], true, "{without}");
+    assert_eq!(without.json["changes"][0]["infected"], false, "{without}");
+    let with = pair.diff("--max-input 8 --strategy infect,cover --stdin in");
+    let with = with.is("different", 1).within(10);
+    let found = with.one("output").stdin();
+    assert_eq!((found[0] & 128, found[4]), (128, 77), "{with}");
+}

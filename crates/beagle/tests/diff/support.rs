@@ -144,10 +144,11 @@ impl Report {
         self
     }
 
-    /// Asserts that no more runs were needed.
+    /// Asserts that no more runs were needed: to the first difference, or in all if there is none.
     #[track_caller]
     pub fn within(self, runs: u64) -> Self {
-        let needed = self.json["runs"].as_u64().unwrap();
+        let first = self.json["runs_to_first"].as_u64();
+        let needed = first.or(self.json["runs"].as_u64()).unwrap();
         assert!(needed <= runs, "{needed} runs\n{self}");
         self
     }

@@ -73,6 +73,7 @@ impl Traced {
             stmts: &stmts,
             functions: &functions,
             probes: &|_| false,
+            watched: &[],
         };
         let link = Link {
             args: &built.link_args,

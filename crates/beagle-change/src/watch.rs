@@ -1,0 +1,296 @@
+//! Which variables changes put values into: what old and new make of the same state is compared there.
+
+use beagle_program::{Const, FunctionId, Op, Operand, Program, StmtId, Type};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::comparison::Comparison;
+
+/// The variables of both versions into which changed statements put values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Watched {
+    /// By `StmtId` of old: the number of the variable that the statement puts a value into, from 1;
+    /// 0 if it is none of them.
+    pub old: Vec<u32>,
+    /// By `StmtId` of new.
+    pub new: Vec<u32>,
+    /// By number less 1: whether it is one variable, so that what was last put there is what it holds.
+    /// Members of structures are many.
+    pub single: Vec<bool>,
+}
+
+/// So many variables are watched at most; those of the first changes come first.
+const MOST: usize = 200;
+
+/// With so many statements that would be watched, only the changed ones are: the others would tell too
+/// little for what they take.
+const MOST_STATEMENTS: usize = 2000;
+
+/// What both versions know a variable by.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Key {
+    /// A local variable: its function, as a number that both versions share, and its name.
+    Local(u32, String),
+    /// The result of a function.
+    Result(u32),
+    /// A global variable, or a part of it.
+    Global(usize, Vec<u128>),
+    /// A member of a structure, wherever it is.
+    Member(String, Vec<u128>),
+}
+
+impl Comparison {
+    /// The variables that changes put values into.
+    pub fn watched(&self, old: &Program, new: &Program) -> Watched {
+        let functions = self.function_numbers(old, new);
+        let mut globals = (FxHashMap::default(), FxHashMap::default());
+        for (number, pair) in self.globals.iter().enumerate() {
+            globals.0.extend(pair.old.map(|id| (id, number)));
+            globals.1.extend(pair.new.map(|id| (id, number)));
+        }
+        let sides = [
+            Names::new(old, functions.0, globals.0),
+            Names::new(new, functions.1, globals.1),
+        ];
+        let mut numbers: FxHashMap<Key, u32> = FxHashMap::default();
+        let mut changed = [FxHashSet::default(), FxHashSet::default()];
+        for change in &self.changes {
+            for ((side, stmts), changed) in sides
+                .iter()
+                .zip([&change.old, &change.new])
+                .zip(&mut changed)
+            {
+                for stmt in side.fed(stmts) {
+                    changed.insert(stmt);
+                    if numbers.len() < MOST
+                        && let Some(key) = side.key(stmt)
+                    {
+                        let next = numbers.len() as u32 + 1;
+                        numbers.entry(key).or_insert(next);
+                    }
+                }
+            }
+        }
+        let mut single = vec![true; numbers.len()];
+        for (key, &number) in &numbers {
+            single[number as usize - 1] = !matches!(key, Key::Member(..));
+        }
+        let [old, new] = [0, 1].map(|side| sides[side].marked(&numbers, &changed[side]));
+        Watched { old, new, single }
+    }
+}
+
+/// How one version calls its variables.
+struct Names<'a> {
+    program: &'a Program,
+    functions: Vec<u32>,
+    globals: FxHashMap<beagle_program::GlobalId, usize>,
+    /// The names of local variables, by what makes room for them.
+    locals: FxHashMap<StmtId, String>,
+}
+
+impl<'a> Names<'a> {
+    fn new(
+        program: &'a Program,
+        functions: Vec<u32>,
+        globals: FxHashMap<beagle_program::GlobalId, usize>,
+    ) -> Self {
+        let mut locals = FxHashMap::default();
+        for (_, function) in program.functions() {
+            for local in &function.locals {
+                // Two of the same name in different blocks have different lines, but lines move.
+                locals.insert(local.alloca, local.name.clone().unwrap_or_default());
+            }
+        }
+        Self {
+            program,
+            functions,
+            globals,
+            locals,
+        }
+    }
+
+    fn marked(&self, numbers: &FxHashMap<Key, u32>, changed: &FxHashSet<StmtId>) -> Vec<u32> {
+        let mut marked = vec![0; self.program.stmts.len()];
+        if numbers.is_empty() {
+            return marked;
+        }
+        let mut all: Vec<(StmtId, u32)> = Vec::new();
+        for (id, _) in self.program.functions() {
+            for stmt in self.program.function_stmts(id) {
+                let number = self.key(stmt).and_then(|key| numbers.get(&key).copied());
+                all.extend(number.map(|number| (stmt, number)));
+            }
+        }
+        let many = all.len() > MOST_STATEMENTS;
+        for (stmt, number) in all {
+            if !many || changed.contains(&stmt) {
+                marked[stmt.index()] = number;
+            }
+        }
+        marked
+    }
+
+    /// These statements, and those of the same function that compute with what they give.
+    fn fed(&self, stmts: &[StmtId]) -> Vec<StmtId> {
+        let mut all: FxHashSet<StmtId> = stmts.iter().copied().collect();
+        let functions: FxHashSet<FunctionId> = stmts.iter().map(|&it| self.function(it)).collect();
+        let mut list = stmts.to_vec();
+        for function in functions {
+            // What a statement uses comes before it, but for loops that keep values out of memory.
+            for stmt in self.program.function_stmts(function) {
+                let mut operands = self.program.operands(stmt).iter();
+                let is_fed = |operand: &Operand| match operand {
+                    Operand::Stmt(used) => {
+                        all.contains(used) && !matches!(self.program.stmt(*used).op, Op::Alloca(_))
+                    }
+                    _ => false,
+                };
+                if operands.any(is_fed) && all.insert(stmt) {
+                    list.push(stmt);
+                }
+            }
+        }
+        list
+    }
+
+    fn function(&self, stmt: StmtId) -> FunctionId {
+        let block = self.program.stmt(stmt).block;
+        self.program.block(block).function
+    }
+
+    /// What a statement puts a value into. Addresses do not count as values.
+    fn key(&self, stmt: StmtId) -> Option<Key> {
+        let function = self.functions[self.function(stmt).index()];
+        match (self.program.stmt(stmt).op, self.program.operands(stmt)) {
+            (Op::Return, &[value]) if self.is_number(value) => Some(Key::Result(function)),
+            (Op::Store { volatile: false }, &[value, address]) if self.is_number(value) => {
+                self.place(function, address)
+            }
+            _ => None,
+        }
+    }
+
+    fn place(&self, function: u32, address: Operand) -> Option<Key> {
+        match address {
+            Operand::Global(id) => Some(Key::Global(*self.globals.get(&id)?, Vec::new())),
+            Operand::Const(id) => match self.program.constant(id) {
+                Const::Address(_, parts) => match parts.as_slice() {
+                    [Operand::Global(id), indices @ ..] => {
+                        let indices = self.indices(indices)?;
+                        Some(Key::Global(*self.globals.get(id)?, indices))
+                    }
+                    _ => None,
+                },
+                _ => None,
+            },
+            Operand::Stmt(made) => match self.program.stmt(made).op {
+                Op::Alloca(_) => Some(Key::Local(function, self.locals.get(&made)?.clone())),
+                Op::Address(ty) => {
+                    let Type::Struct(id) = self.program.ty(ty) else {
+                        return None;
+                    };
+                    let indices = self.indices(self.program.operands(made).get(1..)?)?;
+                    let name = self.program.structs[id.index()].name.clone();
+                    Some(Key::Member(name, indices))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The indices, if all are constants.
+    fn indices(&self, operands: &[Operand]) -> Option<Vec<u128>> {
+        let constants = operands.iter().map(|&operand| match operand {
+            Operand::Const(id) => match self.program.constant(id) {
+                Const::Int { bits, .. } => Some(*bits),
+                Const::Zero => Some(0),
+                _ => None,
+            },
+            _ => None,
+        });
+        constants.collect()
+    }
+
+    fn is_number(&self, operand: Operand) -> bool {
+        match operand {
+            Operand::Stmt(stmt) => {
+                let ty = self.program.stmt(stmt).ty;
+                matches!(self.program.ty(ty), Type::Int(_) | Type::Float(_))
+            }
+            Operand::Const(id) => {
+                let constant = self.program.constant(id);
+                matches!(constant, Const::Int { .. } | Const::Float(_))
+            }
+            // Parameters are put into their variables before anything is done with them.
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::numbers::tests::compared;
+
+    const PROGRAM: &str = "struct pair { int a, b; };\n\
+        int total;\n\
+        static int count(struct pair *p, int x) {\n\
+         int y = x;\n\
+         y = x + 1;\n\
+         p->b = x;\n\
+         total = y;\n\
+         return y; }\n\
+        int main(void) { struct pair p = {0, 0}; int y = 7; total = count(&p, y); return p.b; }\n";
+
+    /// The lines of the statements of each version that are watched, with the number of the variable.
+    fn watched(edits: &[(&str, &str)]) -> ([Vec<(u32, u32)>; 2], Vec<bool>) {
+        let new = edits.iter().fold(PROGRAM.to_owned(), |text, (from, to)| {
+            text.replacen(from, to, 1)
+        });
+        compared(PROGRAM, &new, |old, new, comparison| {
+            let watched = comparison.watched(old, new);
+            let lines = |program: &Program, marked: &[u32]| {
+                let all = program.stmts.iter().zip(marked);
+                let all = all.filter(|(_, number)| **number != 0);
+                let mut lines: Vec<_> = all
+                    .map(|(stmt, &number)| (stmt.place.unwrap().line, number))
+                    .collect();
+                lines.sort_unstable();
+                lines
+            };
+            let both = [lines(old, &watched.old), lines(new, &watched.new)];
+            (both, watched.single)
+        })
+    }
+
+    #[test]
+    fn all_stores_to_what_a_change_stores_to_are_watched() {
+        // The store itself is the same.
+        let (lines, single) = watched(&[("y = x + 1", "y = x + 2")]);
+        // Not the other variable of that name.
+        assert_eq!(lines, [vec![(4, 1), (5, 1)], vec![(4, 1), (5, 1)]]);
+        assert_eq!(single, [true]);
+    }
+
+    #[test]
+    fn globals_members_and_results() {
+        let edits = [
+            ("p->b = x", "p->b = x * 2"),
+            ("total = y", "total = 2"),
+            ("return y", "return y | 1"),
+        ];
+        let (lines, single) = watched(&edits);
+        assert_eq!(lines[1], [(6, 1), (7, 2), (8, 3), (9, 2)]);
+        assert_eq!(lines[0], lines[1]);
+        assert_eq!(single, [false, true, true]);
+    }
+
+    #[test]
+    fn what_only_one_version_stores() {
+        let (lines, _) = watched(&[("total = y;", "")]);
+        assert_eq!(lines, [vec![(7, 1), (9, 1)], vec![(9, 1)]]);
+    }
+}
