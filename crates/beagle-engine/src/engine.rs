@@ -124,6 +124,12 @@ pub trait Listener {
 
     /// Called again and again.
     fn progress(&mut self, status: &Status) -> Next;
+
+    /// Inputs that others found and that are worth a run. If there is nothing else to do (`idle`), it
+    /// may wait for some; `None` if no more will come.
+    fn offered(&mut self, _idle: bool) -> Option<Vec<Input>> {
+        None
+    }
 }
 
 struct Record {
@@ -252,10 +258,27 @@ impl<'a> Engine<'a> {
             if let Some(end) = self.is_over(listener) {
                 return Ok(end);
             }
+            for input in listener.offered(false).into_iter().flatten() {
+                if self.run(input.normalised(), None, listener)? == Next::Stop {
+                    return Ok(End::Stopped);
+                }
+            }
             let records = &self.records;
             let product = |run: u32| Some(&records.get(run as usize)?.as_ref()?.product);
             let Some(chosen) = self.frontier.next(&self.scene, product) else {
-                return Ok(End::Exhausted);
+                let offered = match self.is_complete() {
+                    true => None,
+                    false => listener.offered(true),
+                };
+                let Some(offered) = offered else {
+                    return Ok(End::Exhausted);
+                };
+                for input in offered {
+                    if self.run(input.normalised(), None, listener)? == Next::Stop {
+                        return Ok(End::Stopped);
+                    }
+                }
+                continue;
             };
             let made = self.ask(chosen);
             let next = match made {

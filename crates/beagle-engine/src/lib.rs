@@ -21,6 +21,7 @@ mod streams;
 mod twin;
 mod walk;
 
+pub use distance::to_changes;
 pub use engine::{End, Engine, EngineError, Listener, Next, Options, Ran, Status};
 pub use frontier::Account;
 pub use scene::{Progress, Stopped};

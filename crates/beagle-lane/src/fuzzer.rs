@@ -207,17 +207,18 @@ impl Fuzzer {
         None
     }
 
-    /// Both versions work at the same time.
+    /// One version after the other, so that all this takes one core and leaves the others alone.
     fn run(&mut self, batch: &Batch) -> Result<[Vec<Outcome>; 2], Error> {
         let mode = |fork| Mode {
             fork,
             ..Mode::default()
         };
-        for (process, fork) in self.sides.iter_mut().zip(self.status.forked) {
-            process.send(batch, mode(fork))?;
-        }
         let [old, new] = &mut self.sides;
-        let results = [old.receive(), new.receive()];
+        let [fork_old, fork_new] = self.status.forked;
+        let results = [
+            old.run(batch, mode(fork_old)),
+            new.run(batch, mode(fork_new)),
+        ];
         let mut all = [Vec::new(), Vec::new()];
         for (side, result) in results.into_iter().enumerate() {
             all[side] = match result {

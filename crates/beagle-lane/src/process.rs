@@ -166,8 +166,7 @@ impl Process {
         self.receive()
     }
 
-    /// Gives it inputs; it works on them until [`receive`](Self::receive) waits for it.
-    pub fn send(&mut self, batch: &Batch, mode: Mode) -> Result<(), Error> {
+    fn send(&mut self, batch: &Batch, mode: Mode) -> Result<(), Error> {
         let inputs = batch.encode(self.layout.inputs);
         let header = header(&self.setup, batch.len(), mode).encode(&self.layout);
         let write = |bytes: &[u8], at| {
@@ -184,7 +183,7 @@ impl Process {
     }
 
     /// Waits for the results of the inputs that it was given.
-    pub fn receive(&mut self) -> Result<Vec<Outcome>, Error> {
+    fn receive(&mut self) -> Result<Vec<Outcome>, Error> {
         let Some((count, _)) = self.pending.take() else {
             return Ok(Vec::new());
         };

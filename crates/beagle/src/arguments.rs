@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use diff::{DIFF_AFTER_HELP, DiffOptions, InvocationOptions, REPLAY_AFTER_HELP, ReplayOptions};
-pub use values::FailOn;
+pub use values::{FailOn, Strategy};
 
 /// Finds inputs on which two versions of a C program behave differently.
 #[derive(Debug, Parser)]

@@ -4,12 +4,14 @@
 //! on them and says what is a difference. What it says is all that is reported.
 
 mod court;
+mod lane;
 mod listen;
 mod present;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
@@ -25,16 +27,18 @@ use beagle_verdict::{
     Version as NativeVersion,
 };
 
-use crate::arguments::{DiffOptions, Format};
+use crate::arguments::{DiffOptions, Format, Strategy};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::invocation::Invocation;
+use crate::lane::Lane;
 use crate::progress::{self, Phase, Progress};
 use crate::timings::Timings;
 use crate::versions::{Order, Version};
 use crate::{output, status, traced};
 
 use court::{Court, Judged, Message, Tidying};
+use lane::{Driven, Offers};
 use listen::Listening;
 
 /// The exploration, done.
@@ -43,6 +47,8 @@ struct Explored {
     is_complete: bool,
     status: beagle_engine::Status,
     strategies: Vec<beagle_engine::Account>,
+    /// What the fast lane did, if it was used.
+    lane: Option<Driven>,
 }
 
 /// Runs the command; the result is the exit status.
@@ -142,6 +148,7 @@ impl Job<'_> {
                 .search
                 .strategy
                 .iter()
+                .filter(|strategy| **strategy != Strategy::Fuzz)
                 .map(|strategy| strategy.name().to_owned())
                 .collect(),
             shape: self.shape(),
@@ -162,6 +169,8 @@ impl Job<'_> {
             // Nobody listens any more if the search is over.
             let _ = sanitizing.send(Message::Sanitized(order.sanitized()));
         });
+        let shape = self.shape();
+        let over = AtomicBool::new(false);
         let result: Result<_, Failure> = std::thread::scope(|scope| {
             let tidying = Tidying {
                 invocation: self.invocation,
@@ -172,26 +181,77 @@ impl Job<'_> {
                 out: self.options.out.as_deref(),
             };
             let court = scope.spawn(move || court.sit(&receiver, &tidying));
-            let mut listener = Listening::new(self, cases, heard, deadline, &line);
+            let (offers, lane) = match self.uses_lane() {
+                true => {
+                    let (offers, link) = self.join_lane(&over);
+                    let (lane, seeds) = (self.lane(&shape), &seeds);
+                    let lane = scope.spawn(move || lane::drive(&lane, seeds, &link));
+                    (Some(offers), Some(lane))
+                }
+                false => (None, None),
+            };
+            let mut listener = Listening::new(self, cases, heard, deadline, &line, offers);
             let end = engine.explore(&seeds, &mut listener);
+            over.store(true, Ordering::Relaxed);
             listener.close(self.grace(end.as_ref().ok(), deadline));
             line.update(&progress::Status::new(Phase::Confirming));
             let judged = match court.join() {
                 Ok(judged) => judged,
                 Err(panic) => std::panic::resume_unwind(panic),
             };
-            Ok((end.map_err(Failure::run)?, judged?))
+            let lane = match lane.map(|lane| lane.join()).transpose() {
+                Ok(lane) => lane,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            Ok((end.map_err(Failure::run)?, judged?, lane))
         });
         line.clear();
         timings.end("search");
-        let (end, judged) = result?;
+        let (end, judged, lane) = result?;
         let explored = Explored {
             end: (!self.interrupt.is_raised()).then_some(end),
             is_complete: engine.is_complete(),
             status: engine.status().clone(),
             strategies: engine.accounts().cloned().collect(),
+            lane,
         };
         Ok((explored, judged))
+    }
+
+    /// Whether the fast lane is used. Who counts runs or questions wants the same each time, and gets it only
+    /// if asked for.
+    fn uses_lane(&self) -> bool {
+        let search = &self.options.search;
+        let counted = search.max_runs.is_some() || search.max_queries.is_some();
+        search.strategy.contains(&Strategy::Fuzz)
+            && !(counted && search.strategy == Strategy::DEFAULT)
+    }
+
+    /// Both ends of what joins the search with the fast lane.
+    fn join_lane<'o>(&self, over: &'o AtomicBool) -> (Offers, lane::Link<'o>) {
+        let alone = self.options.search.strategy == [Strategy::Fuzz];
+        let (offers, offered) = mpsc::channel();
+        let (made, taken) = mpsc::channel();
+        let link = lane::Link {
+            offers,
+            made: taken,
+            over,
+            alone,
+        };
+        (Offers::new(offered, made, alone), link)
+    }
+
+    fn lane<'l>(&'l self, shape: &'l Shape) -> Lane<'l> {
+        let (old, new) = self.versions;
+        Lane {
+            built: (&old.built, &new.built),
+            programs: (&old.program, &new.program),
+            comparison: self.comparison,
+            cache: &self.order.cache,
+            name: self.name,
+            fixture: self.invocation.fixture.as_deref(),
+            shape,
+        }
     }
 
     /// The inputs to start from.

@@ -7,6 +7,7 @@ mod doctor;
 mod failure;
 mod interrupt;
 mod invocation;
+mod lane;
 mod output;
 mod progress;
 mod replay;

@@ -60,6 +60,7 @@ pub fn make(sources: &[PathBuf], link: &[String]) -> Made {
         stmts: &stmts,
         functions: &functions,
         probes: &|_| false,
+        watched: &[],
     };
     let args = Link {
         args: link,

@@ -283,6 +283,8 @@ int main(int argc, char **argv, char **envp) {
   u64 bytes = 0;
   for (; *size >= '0' && *size <= '9'; size++)
     bytes = bytes * 10 + (u64)(*size - '0');
+  /* What is touched is put back page by page. */
+  lane_system(__NR_prctl, PR_SET_THP_DISABLE, 1, 0, 0, 0, 0);
   int own = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   lane_map(AT_STATE, (sizeof(struct lane) + PAGE - 1) & ~(PAGE - 1), own, -1);
   lane_map(AT_SHARED, bytes, MAP_SHARED, MEMORY_FD);

@@ -19,18 +19,21 @@ pub enum Strategy {
     Shadow,
     /// Go where no run has been yet, near the changes
     Cover,
+    /// Try very many inputs in the fast lane, beside all the others
+    Fuzz,
     /// Go where no run has been yet, wherever that is; only if asked for, to compare with
     Unguided,
 }
 
 impl Strategy {
     /// Those that are used if none is asked for.
-    pub const DEFAULT: [Strategy; 5] = [
+    pub const DEFAULT: [Strategy; 6] = [
         Strategy::Reach,
         Strategy::Infect,
         Strategy::Propagate,
         Strategy::Shadow,
         Strategy::Cover,
+        Strategy::Fuzz,
     ];
 
     /// The name that users write.
@@ -41,6 +44,7 @@ impl Strategy {
             Strategy::Propagate => "propagate",
             Strategy::Shadow => "shadow",
             Strategy::Cover => "cover",
+            Strategy::Fuzz => "fuzz",
             Strategy::Unguided => "unguided",
         }
     }

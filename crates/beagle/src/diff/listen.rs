@@ -5,9 +5,11 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use beagle_engine::{Listener, Next, Progress, Ran, Status};
+use beagle_trace::Input;
 
 use super::Job;
 use super::court::{Case, Message, News};
+use super::lane::Offers;
 use crate::progress::{self, Phase};
 
 /// Listens to the search.
@@ -16,26 +18,32 @@ pub struct Listening<'a> {
     cases: Sender<Message>,
     heard: Receiver<News>,
     found: usize,
+    /// How many runs there were.
+    runs: u64,
     deadline: Instant,
     line: &'a progress::Progress,
+    offers: Option<Offers>,
 }
 
 impl<'a> Listening<'a> {
-    /// Candidates go to `cases`; `heard` tells what became of them.
+    /// Candidates go to `cases`; `heard` tells what became of them. The fast lane has `offers`.
     pub fn new(
         job: &'a Job<'a>,
         cases: Sender<Message>,
         heard: Receiver<News>,
         deadline: Instant,
         line: &'a progress::Progress,
+        offers: Option<Offers>,
     ) -> Self {
         Self {
+            offers,
             job,
             deadline,
             line,
             cases,
             heard,
             found: 0,
+            runs: 0,
         }
     }
 
@@ -49,11 +57,13 @@ impl<'a> Listening<'a> {
 impl Listener for Listening<'_> {
     fn ran(&mut self, ran: &Ran<'_>) -> Next {
         let touches = !ran.reached.is_empty();
-        if ran.differs || (touches && ran.fresh) {
+        let offers = self.offers.as_mut();
+        let differs = ran.differs | offers.is_some_and(|it| it.ran(ran.input, ran.fresh));
+        if differs || (touches && ran.fresh) {
             let case = Case {
                 run: ran.number,
                 input: ran.input.clone(),
-                differs: ran.differs,
+                differs,
                 changes: ran.reached.clone(),
                 cause: ran.cause.clone(),
             };
@@ -62,7 +72,24 @@ impl Listener for Listening<'_> {
         Next::GoOn
     }
 
+    fn offered(&mut self, idle: bool) -> Option<Vec<Input>> {
+        let offers = self.offers.as_mut()?;
+        // The real programs may do what the traced ones could not.
+        for input in offers.left() {
+            let case = Case {
+                run: self.runs,
+                input,
+                differs: true,
+                changes: Vec::new(),
+                cause: None,
+            };
+            let _ = self.cases.send(Message::Case(Box::new(case)));
+        }
+        offers.take(idle)
+    }
+
     fn progress(&mut self, status: &Status) -> Next {
+        self.runs = status.runs;
         while let Ok(News::Found) = self.heard.try_recv() {
             self.found += 1;
         }
