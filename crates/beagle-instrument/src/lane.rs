@@ -96,7 +96,8 @@ pub fn lane(bitcode: &Path, ids: &Ids, link: &Link, output: &Path) -> Result<Lan
         internal::hide(editor, &needed.names, outside.everything);
     });
     let machine = Machine::new(&module, Effort::Default)?;
-    module.run_passes("default<O2>", Some(&machine))?;
+    // Most of a run is libc; more effort would only make the first one wait.
+    module.run_passes("default<O1>", Some(&machine))?;
     let file = |cause| Error::File {
         what: "write to",
         path: std::env::temp_dir(),

@@ -50,6 +50,8 @@ pub struct Status {
     pub late: u64,
     /// The versions that are forked for each run because they cannot be put back.
     pub forked: [bool; 2],
+    /// The versions that do not do the same each time, whatever is done about it.
+    pub unstable: [bool; 2],
 }
 
 /// Differences with one pair of paths and the same kind that are told.
@@ -125,21 +127,19 @@ impl Fuzzer {
         if self.status.forked[side] || batch.is_empty() {
             return Ok(());
         }
-        let seen = |all: Vec<Outcome>| {
-            let known = all.iter().map(|it| (it.seen(), it.whole, it.timed_out()));
-            known.collect::<Vec<_>>()
-        };
         let process = &mut self.sides[side];
-        let fresh = Mode {
-            fork: true,
-            ..Mode::default()
+        let mut run = |fork| {
+            let mode = Mode {
+                fork,
+                ..Mode::default()
+            };
+            process.run(batch, mode)
         };
-        let once = seen(process.run(batch, Mode::default())?);
-        let again = seen(process.run(batch, Mode::default())?);
-        let copies = seen(process.run(batch, fresh)?);
-        // What takes too long takes as long as the machine has time.
-        let differ = |other: &[_]| once.iter().zip(other).any(|(a, b)| a != b && !a.2 && !b.2);
-        self.status.forked[side] = differ(&again) || differ(&copies);
+        let (once, again, copies) = (run(false)?, run(false)?, run(true)?);
+        if differ(&once, &again) || differ(&once, &copies) {
+            self.status.forked[side] = true;
+            self.status.unstable[side] = differ(&copies, &run(true)?);
+        }
         Ok(())
     }
 
@@ -260,8 +260,10 @@ impl Fuzzer {
         let mut kept = told || old.fresh() || new.fresh();
         if differs {
             self.status.differing += 1;
-            let kind = kind(old, new);
-            let count = self.differences.entry((pair.0, pair.1, kind)).or_insert(0);
+            // How far a run came that was stopped says nothing, and to look closer takes long.
+            let late = old.timed_out() || new.timed_out();
+            let (a, b) = if late { (0, 0) } else { pair };
+            let count = self.differences.entry((a, b, kind(old, new))).or_insert(0);
             *count += 1;
             told = *count <= ENOUGH;
             kept |= *count == 1;
@@ -321,6 +323,15 @@ impl Fuzzer {
         }
         Ok(())
     }
+}
+
+/// Whether the same inputs did something different. What takes too long takes as long as the machine has
+/// time for it.
+fn differ(some: &[Outcome], others: &[Outcome]) -> bool {
+    let same = |a: &Outcome, b: &Outcome| {
+        a.timed_out() || b.timed_out() || (a.seen(), a.whole) == (b.seen(), b.whole)
+    };
+    some.iter().zip(others).any(|(a, b)| !same(a, b))
 }
 
 /// In what two runs differ.

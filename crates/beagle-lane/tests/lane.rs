@@ -181,6 +181,19 @@ fn what_does_not_end_is_stopped() {
 }
 
 #[test]
+fn what_does_not_do_the_same_each_time_is_found_out() {
+    let text = "#include <stdio.h>\nint main(void) { printf(\"%llu\", __builtin_ia32_rdtsc()); return 0; }";
+    let steady = make_text("int main(void) { return 0; }");
+    let random = make_text(text);
+    let space = beagle_lane::Space::default();
+    let tokens = beagle_lane::Tokens::default();
+    let mut fuzzer = beagle_lane::Fuzzer::new(steady.start(), random.start(), space, tokens, 1);
+    fuzzer.check(&[args([])]).unwrap();
+    assert_eq!(fuzzer.status().unstable, [false, true]);
+    assert_eq!(fuzzer.status().forked, [false, true]);
+}
+
+#[test]
 fn what_is_executed_and_compared_is_known() {
     let text = r#"
 #include <stdlib.h>

@@ -2,8 +2,7 @@
 #![allow(dead_code, reason = "not everyone uses everything")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::fs::File;
-use std::io::{Read, Seek, Write};
+use std::io::{Seek, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -168,33 +167,23 @@ pub fn fresh(program: &Path, input: &Input) -> Option<(u32, Written)> {
         }
     }
     stdin.rewind().unwrap();
-    let mut child = command
+    let child = command
         .current_dir(dir.path())
-        .stdin(File::from(stdin))
+        .stdin(stdin)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
+    let limit = rustix::process::Rlimit {
+        current: Some(5),
+        maximum: Some(5),
+    };
     let pid = rustix::process::Pid::from_child(&child);
-    let (done, waiting) = std::sync::mpsc::channel::<()>();
-    let guard = std::thread::spawn(move || {
-        let late = waiting.recv_timeout(Duration::from_secs(10));
-        if late == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-            return true;
-        }
-        false
-    });
-    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-    let mut out = child.stdout.take().unwrap();
-    let mut err = child.stderr.take().unwrap();
-    std::thread::scope(|scope| {
-        scope.spawn(|| err.read_to_end(&mut stderr).unwrap());
-        out.read_to_end(&mut stdout).unwrap();
-    });
-    let status = child.wait().unwrap();
-    drop(done);
-    if guard.join().unwrap() {
+    // It may have ended already.
+    let _ = rustix::process::prlimit(Some(pid), rustix::process::Resource::Cpu, limit);
+    let output = child.wait_with_output().unwrap();
+    let (status, stdout, stderr) = (output.status, output.stdout, output.stderr);
+    if matches!(status.signal(), Some(9 | 24)) {
         return None;
     }
     // Whether there is a dump says nothing.

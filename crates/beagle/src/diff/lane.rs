@@ -70,6 +70,9 @@ fn turns(fuzzer: &mut Fuzzer, seeds: &[Input], link: &Link<'_>) -> Result<(), Er
             // Nobody listens any more if the search is over.
             let _ = link.offers.send(news);
         })?;
+        if fuzzer.status().unstable != [false; 2] {
+            break;
+        }
         if fuzzer.status().kept == 0 {
             // Nothing can be run here; the solver may make something that can.
             match link.made.recv_timeout(Duration::from_millis(100)) {
@@ -96,8 +99,12 @@ fn rest(vain: Duration, worked: Duration) -> Duration {
 
 fn notes(status: &Status) -> Vec<String> {
     let mut notes = Vec::new();
-    for (which, forked) in ["old", "new"].into_iter().zip(status.forked) {
-        if forked {
+    let sides = ["old", "new"].into_iter().enumerate();
+    for (side, which) in sides {
+        if status.unstable[side] {
+            let why = "does not do the same each time";
+            notes.push(format!("fast lane: given up, because {which} {why}"));
+        } else if status.forked[side] {
             let why = "its memory cannot be put back after a run";
             notes.push(format!(
                 "fast lane: {which} gets a process for each run, because {why}"
@@ -135,6 +142,8 @@ pub struct Offers {
 
 /// Inputs that only touch a change and wait; the latest are dropped.
 const MOST_WAITING: usize = 256;
+/// Inputs that differ and wait.
+const MOST_DIFFERING: usize = 4096;
 /// How long an exhausted search goes on with the lane at least.
 const LEAST: Duration = Duration::from_secs(2);
 
@@ -190,7 +199,9 @@ impl Offers {
     fn sort(&mut self, news: News) {
         let input = news.input.normalised();
         if news.differs {
-            self.differing.push_back(input);
+            if self.differing.len() < MOST_DIFFERING {
+                self.differing.push_back(input);
+            }
         } else if self.others.len() < MOST_WAITING {
             self.others.push_back(input);
         }
