@@ -355,8 +355,11 @@ static struct file *look(int at, const char *path, u8 **name, u32 *size) {
   u8 *to = take(long_size + 1);
   *name = to;
   *size = normal((const u8 *)path, (u32)long_size, to);
-  if (*size == 0)
+  if (long_size == 0)
     return 0;
+  /* The directory itself. */
+  if (*size == 0)
+    lane_refuse(__NR_openat);
   if (at != AT_FDCWD && to[0] != '/')
     lane_refuse(__NR_openat);
   for (u32 i = 0; i + 1 < *size; i++)
@@ -367,8 +370,15 @@ static struct file *look(int at, const char *path, u8 **name, u32 *size) {
   struct file *file = find(to, *size);
   if (file)
     return file->gone ? 0 : file;
-  if (is(to, *size, ".") || to[*size - 1] == '/')
+  if (is(to, *size, ".") || to[*size - 1] == '/' || (to[*size - 1] == '.' && to[*size - 2] == '/'))
     lane_refuse(__NR_openat);
+  u32 part = 0;
+  for (u32 i = 0; i < *size; i++) {
+    part = to[i] == '/' ? 0 : part + 1;
+    /* Names that are too long, and files that are taken for directories, have errors of their own. */
+    if (part > 255 || (i > 0 && to[i] == '/' && find(to, i)))
+      lane_refuse(__NR_openat);
+  }
   /* A directory of which something is known. */
   for (u32 i = FIRST_NAMED; i < L->file_count; i++) {
     const struct file *other = &L->files[i];
