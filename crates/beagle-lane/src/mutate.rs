@@ -218,10 +218,10 @@ fn change_number(bytes: &mut Vec<u8>, chance: &mut Chance) {
     let text = String::from_utf8_lossy(&bytes[from..end]).into_owned();
     let value = text.parse::<i128>().unwrap_or(0);
     let new = match chance.below(8) {
-        0 | 1 => value + 1,
-        2 | 3 => value - 1,
-        4 => value * 2,
-        5 => value + chance.below(64) as i128 - 32,
+        0 | 1 => value.saturating_add(1),
+        2 | 3 => value.saturating_sub(1),
+        4 => value.saturating_mul(2),
+        5 => value.saturating_add(chance.below(64) as i128 - 32),
         6 => i128::from(chance.number() as u32),
         _ => {
             bytes.splice(from..end, tokens::number(chance).iter().copied());
@@ -314,6 +314,14 @@ mod tests {
             all.iter()
                 .all(|it| it.sources[0].bytes == b"p" && it.encode().is_ok())
         );
+    }
+
+    #[test]
+    fn numbers_of_any_length_are_taken() {
+        let digits = "9".repeat(60);
+        let largest = i128::MAX.to_string();
+        let input = Input::from_args("p", [digits, largest.clone(), format!("-{largest}")]);
+        assert!(!varied(&Space::default(), &input, 5000).is_empty());
     }
 
     #[test]

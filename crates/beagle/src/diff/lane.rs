@@ -1,7 +1,8 @@
 //! The fast lane beside the search: what it finds goes to the search, which runs it traced and hands it on
 //! to the court; what the solver makes comes back.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
@@ -135,6 +136,8 @@ pub struct Offers {
     others: VecDeque<Input>,
     /// Inputs that differ in the lane and have yet to be run by the search.
     expected: Vec<Input>,
+    /// Inputs that the search has handed to the court as differing.
+    judged: HashSet<u64>,
     alone: bool,
     idle: Option<Instant>,
     start: Instant,
@@ -156,6 +159,7 @@ impl Offers {
             differing: VecDeque::new(),
             others: VecDeque::new(),
             expected: Vec::new(),
+            judged: HashSet::new(),
             alone,
             idle: None,
             start: Instant::now(),
@@ -199,7 +203,8 @@ impl Offers {
     fn sort(&mut self, news: News) {
         let input = news.input.normalised();
         if news.differs {
-            if self.differing.len() < MOST_DIFFERING {
+            let known = self.judged.contains(&content(&input));
+            if !known && self.differing.len() < MOST_DIFFERING {
                 self.differing.push_back(input);
             }
         } else if self.others.len() < MOST_WAITING {
@@ -207,22 +212,35 @@ impl Offers {
         }
     }
 
-    /// The search has run an input. True if the lane had offered it because of a difference.
-    pub fn ran(&mut self, input: &Input, fresh: bool) -> bool {
+    /// The search has run an input, and saw it differ or not. Whether it differs, also as the lane sees it.
+    pub fn ran(&mut self, input: &Input, fresh: bool, differs: bool) -> bool {
         let expected = self.expected.iter().position(|it| it == input);
         if let Some(at) = expected {
             self.expected.swap_remove(at);
-            return true;
-        }
-        if fresh {
+        } else if fresh {
             // The lane may have ended.
             let _ = self.made.send(input.clone());
         }
-        false
+        let differs = differs || expected.is_some();
+        if differs {
+            self.judged.insert(content(input));
+        }
+        differs
     }
 
-    /// Inputs that differ in the lane but could not be run by the search.
+    /// Inputs that differ in the lane but could not be run by the search, or did not differ there.
     pub fn left(&mut self) -> Vec<Input> {
-        std::mem::take(&mut self.expected)
+        let mut left = std::mem::take(&mut self.expected);
+        left.retain(|input| self.judged.insert(content(input)));
+        left
     }
+}
+
+/// A hash of what programs see of an input.
+fn content(input: &Input) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for source in &input.sources {
+        (source.kind, &source.name, source.content()).hash(&mut hasher);
+    }
+    hasher.finish()
 }

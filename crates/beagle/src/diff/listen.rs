@@ -57,8 +57,10 @@ impl<'a> Listening<'a> {
 impl Listener for Listening<'_> {
     fn ran(&mut self, ran: &Ran<'_>) -> Next {
         let touches = !ran.reached.is_empty();
-        let offers = self.offers.as_mut();
-        let differs = ran.differs | offers.is_some_and(|it| it.ran(ran.input, ran.fresh));
+        let differs = match &mut self.offers {
+            Some(offers) => offers.ran(ran.input, ran.fresh, ran.differs),
+            None => ran.differs,
+        };
         if differs || (touches && ran.fresh) {
             let case = Case {
                 run: ran.number,

@@ -37,6 +37,18 @@ fn words_that_the_programs_compare_with_are_tried() {
 }
 
 #[test]
+fn what_both_searches_find_is_one_difference() {
+    let pair = Pair::edited(COUNT, &[("words *= 2", "words *= 3")]);
+    let report = pair.diff("--strategy cover,shadow,fuzz --timeout 4s --stdin-text 'a b' -- {x:9}");
+    let report = report.is("different", 1);
+    assert_eq!(
+        report.json["groups"].as_array().unwrap().len(),
+        1,
+        "{report}"
+    );
+}
+
+#[test]
 fn a_program_that_the_lane_cannot_run_is_searched_otherwise() {
     let old = r#"
 #include <stdio.h>
@@ -52,7 +64,8 @@ int main(int argc, char **argv)
 }
 "#;
     let pair = Pair::edited(old, &[("\"one\"", "\"three\"")]);
-    let report = pair.diff("--first -- {x}").is("different", 1);
+    let report = pair.diff("--strategy cover,shadow,fuzz --first -- {x}");
+    let report = report.is("different", 1);
     let notes = report.json["notes"].to_string();
     // It may be found before the lane has run at all.
     let used = report.json["strategies"].as_array().unwrap();
