@@ -4,7 +4,7 @@
 CARGO ?= cargo
 EXAMPLE = subjects/fields
 
-.PHONY: all setup build demo test lint bench-changes bench-executor bench-lane bench-mutants bench-solver clean
+.PHONY: all setup build demo test lint bench-ablation bench-changes bench-executor bench-lane bench-mutants bench-solver clean
 
 all: build
 
@@ -48,6 +48,11 @@ bench-solver: setup
 # MUTANTS=28 AFL=0 RANDOM_RUNS=10000 takes minutes.
 bench-mutants: setup
 	scripts/bench-mutants
+
+# What each technique saves on the pairs and on mutants of the subjects; takes hours.
+# PAIRS=20 MUTANTS=10 takes some minutes.
+bench-ablation: setup
+	$(CARGO) bench -p beagle --bench ablation
 
 clean:
 	$(CARGO) clean

@@ -1,9 +1,15 @@
 //! What one version's traces are to carry: the numbers that both versions share, and which
 //! statements are part of a change.
 
+use std::collections::BTreeSet;
+
 use beagle_program::{Const, FunctionId, GlobalId, Operand, Program, StmtId};
 
 use crate::comparison::{Change, Comparison, Subject};
+use crate::matching::Pair;
+
+/// Statements of one version, each with the index of a change that it is part of.
+pub type Changed = Vec<(StmtId, usize)>;
 
 /// The numbers of one version's statements and functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,30 +79,27 @@ impl Comparison {
         )
     }
 
-    /// The statements of both versions that are part of a change: those that are themselves changed,
-    /// and those that name a variable that is.
-    pub fn statements(
-        &self,
-        change: &Change,
-        old: &Program,
-        new: &Program,
-    ) -> (Vec<StmtId>, Vec<StmtId>) {
-        let users = |program: &Program, global: Option<GlobalId>| {
-            let mut globals = vec![false; program.globals.len()];
-            let mut marked = vec![false; program.stmts.len()];
-            if let Some(global) = global {
-                globals[global.index()] = true;
-                mark_users(program, globals, &mut marked);
-            }
-            let all = (0..).map(StmtId).zip(marked);
-            all.filter_map(|(stmt, marked)| marked.then_some(stmt))
-                .collect::<Vec<_>>()
+    /// The statements of old and of new that are part of a change, each with the index of the change:
+    /// those that are themselves changed, and those that name a variable that is.
+    pub fn changed_statements(&self, old: &Program, new: &Program) -> (Changed, Changed) {
+        let numbered = || self.changes.iter().enumerate();
+        let own = |stmts: fn(&Change) -> &[StmtId]| {
+            let all = numbered().flat_map(move |(index, change)| {
+                stmts(change).iter().map(move |&stmt| (stmt, index))
+            });
+            all.collect::<Vec<_>>()
         };
-        let (mut in_old, mut in_new) = (change.old.clone(), change.new.clone());
-        if let Subject::Global(pair) = change.subject {
-            in_old.extend(users(old, pair.old));
-            in_new.extend(users(new, pair.new));
-        }
+        let globals = |side: fn(Pair<GlobalId>) -> Option<GlobalId>| {
+            let all = numbered().filter_map(move |(index, change)| match change.subject {
+                Subject::Global(pair) => Some((side(pair)?, index)),
+                _ => None,
+            });
+            all.collect::<Vec<_>>()
+        };
+        let mut in_old = own(|change| &change.old);
+        let mut in_new = own(|change| &change.new);
+        add_users(old, &globals(|pair| pair.old), &mut in_old);
+        add_users(new, &globals(|pair| pair.new), &mut in_new);
         (in_old, in_new)
     }
 
@@ -121,47 +124,67 @@ impl Comparison {
 }
 
 /// Marks the statements that name a changed variable, or one whose initial value does.
-fn mark_users(program: &Program, mut globals: Vec<bool>, stmts: &mut [bool]) {
-    if !globals.contains(&true) {
+fn mark_users(program: &Program, globals: Vec<bool>, stmts: &mut [bool]) {
+    let changed = (0..).map(GlobalId).zip(globals);
+    let changed = changed.filter(|(_, changed)| *changed);
+    let changed: Vec<_> = changed.map(|(global, _)| (global, 0)).collect();
+    let mut users = Vec::new();
+    add_users(program, &changed, &mut users);
+    for (stmt, _) in users {
+        stmts[stmt.index()] = true;
+    }
+}
+
+/// Adds the statements that name a changed variable, or one whose initial value does, each with the
+/// change that the variable is given with.
+fn add_users(program: &Program, changed: &[(GlobalId, usize)], users: &mut Changed) {
+    if changed.is_empty() {
         return;
     }
-    loop {
-        let more: Vec<GlobalId> = program
-            .globals()
-            .filter(|(id, global)| {
-                let initial = global.initial;
-                !globals[id.index()] && initial.is_some_and(|it| names(program, &globals, it))
-            })
-            .map(|(id, _)| id)
-            .collect();
-        if more.is_empty() {
-            break;
+    // The variables in whose initial values each one is named.
+    let mut naming: Vec<Vec<GlobalId>> = vec![Vec::new(); program.globals.len()];
+    for (id, global) in program.globals() {
+        if let Some(operand) = global.initial {
+            each_global(program, operand, &mut |named| {
+                naming[named.index()].push(id)
+            });
         }
-        for id in more {
-            globals[id.index()] = true;
+    }
+    let mut changes: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); program.globals.len()];
+    for &(global, change) in changed {
+        let mut work = vec![global];
+        while let Some(global) = work.pop() {
+            if changes[global.index()].insert(change) {
+                work.extend(&naming[global.index()]);
+            }
         }
     }
     for (id, _) in program.functions() {
         for stmt in program.function_stmts(id) {
-            let operands = program.operands(stmt).iter();
-            if operands.copied().any(|it| names(program, &globals, it)) {
-                stmts[stmt.index()] = true;
+            let mut found = BTreeSet::new();
+            for &operand in program.operands(stmt) {
+                each_global(program, operand, &mut |global| {
+                    found.extend(&changes[global.index()]);
+                });
             }
+            users.extend(found.into_iter().map(|change| (stmt, change)));
         }
     }
 }
 
-/// Whether an operand is the address of one of these variables, or contains it.
-fn names(program: &Program, globals: &[bool], operand: Operand) -> bool {
+/// Calls a function with each variable whose address an operand is or contains.
+fn each_global(program: &Program, operand: Operand, found: &mut dyn FnMut(GlobalId)) {
     match operand {
-        Operand::Global(id) => globals[id.index()],
+        Operand::Global(id) => found(id),
         Operand::Const(id) => match program.constant(id) {
             Const::Aggregate(parts) | Const::Address(_, parts) | Const::Expression(_, parts) => {
-                parts.iter().any(|&part| names(program, globals, part))
+                for &part in parts {
+                    each_global(program, part, found);
+                }
             }
-            _ => false,
+            _ => {}
         },
-        _ => false,
+        _ => {}
     }
 }
 

@@ -83,6 +83,10 @@ pub struct Status {
     pub losses: BTreeMap<String, u64>,
     /// By change.
     pub changes: Vec<Progress>,
+    /// The number of the run that was the first to execute a change.
+    pub first_reached: Option<u64>,
+    /// The number of the run in which the effect of a change was first seen.
+    pub first_infected: Option<u64>,
 }
 
 impl Status {
@@ -196,14 +200,18 @@ impl<'a> Engine<'a> {
             let found = strategy::named(name);
             found.ok_or_else(|| EngineError::NoStrategy { name: name.clone() })
         };
-        let strategies: Result<Vec<_>, _> = options.strategies.iter().map(named).collect();
+        let (prunes, asking): (Vec<_>, Vec<_>) = options
+            .strategies
+            .iter()
+            .partition(|name| *name == strategy::PRUNE);
+        let strategies: Result<Vec<_>, _> = asking.into_iter().map(named).collect();
         Ok(Self {
             twin,
             executors: [old, new],
             pool: Pool::new(),
             solver: Solver::new(Budget::default()),
             scene: Scene::new(twin),
-            frontier: Frontier::new(strategies?),
+            frontier: Frontier::new(strategies?, !prunes.is_empty()),
             records: Vec::new(),
             kept: 0,
             oldest: 0,
@@ -470,6 +478,12 @@ impl<'a> Engine<'a> {
         {
             let question = &record.product.questions[at.question as usize];
             self.scene.paid(question.edge);
+        }
+        if !product.reached.is_empty() {
+            self.status.first_reached.get_or_insert(self.status.runs);
+            if differs || !product.effects.is_empty() {
+                self.status.first_infected.get_or_insert(self.status.runs);
+            }
         }
         let way = product.hashes.last().copied().unwrap_or(0);
         let fresh = self.paths.insert(way) || product.merit > 0;

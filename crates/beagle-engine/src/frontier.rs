@@ -9,7 +9,7 @@ use rustc_hash::{FxHashSet, FxHasher};
 use crate::product::Product;
 use crate::question::{Aim, Question};
 use crate::scene::Scene;
-use crate::strategy::Strategy;
+use crate::strategy::{PRUNE, Strategy};
 
 /// Where a question is: the run, and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,6 +66,8 @@ pub struct Account {
     pub inputs: u64,
     /// Inputs on which the traced versions differed.
     pub differences: u64,
+    /// Questions that it kept from being asked.
+    pub pruned: u64,
     /// What it cost, in units that do not depend on the machine.
     pub effort: u64,
 }
@@ -79,6 +81,9 @@ struct Queue {
 /// All questions that were not asked yet.
 pub struct Frontier {
     queues: Vec<Queue>,
+    /// Of leaving out what cannot make a difference, if that is wanted.
+    prune: Option<Account>,
+    pruned: FxHashSet<u64>,
     asked: FxHashSet<u64>,
     order: u64,
 }
@@ -93,8 +98,8 @@ pub struct Chosen {
 }
 
 impl Frontier {
-    /// For these techniques.
-    pub fn new(strategies: Vec<Box<dyn Strategy>>) -> Self {
+    /// For these techniques, and whether to leave out what cannot make a difference.
+    pub fn new(strategies: Vec<Box<dyn Strategy>>, prunes: bool) -> Self {
         let queues = strategies.into_iter().map(|strategy| Queue {
             account: Account {
                 name: strategy.name(),
@@ -105,6 +110,11 @@ impl Frontier {
         });
         Self {
             queues: queues.collect(),
+            prune: prunes.then(|| Account {
+                name: PRUNE,
+                ..Account::default()
+            }),
+            pruned: FxHashSet::default(),
             asked: FxHashSet::default(),
             order: 0,
         }
@@ -113,6 +123,13 @@ impl Frontier {
     /// Adds the questions of a run.
     pub fn add(&mut self, scene: &Scene<'_>, run: u32, product: &Product) {
         for (index, question) in product.questions.iter().enumerate() {
+            if let Some(prune) = &mut self.prune
+                && scene.is_irrelevant(product, question)
+            {
+                // Many runs raise the same question.
+                prune.pruned += u64::from(self.pruned.insert(key(product, question)));
+                continue;
+            }
             let at = Reference {
                 run,
                 question: index as u32,
@@ -205,7 +222,8 @@ impl Frontier {
 
     /// What each technique did.
     pub fn accounts(&self) -> impl Iterator<Item = &Account> {
-        self.queues.iter().map(|queue| &queue.account)
+        let asking = self.queues.iter().map(|queue| &queue.account);
+        asking.chain(&self.prune)
     }
 }
 

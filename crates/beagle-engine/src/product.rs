@@ -79,6 +79,9 @@ pub struct Product {
     pub questions: Vec<Question>,
     /// The changes that were executed, with the step at which they first were.
     pub reached: FxHashMap<usize, usize>,
+    /// The first step at which a change may have been executed: where the versions had last met
+    /// before, as what each does alone is in no order. The greatest number if none was.
+    pub changed_from: usize,
     /// Where the effect of changes was seen, in order.
     pub effects: Vec<Effect>,
     /// How many ways on it was the first to take.
@@ -193,6 +196,7 @@ impl Product {
                 hashes: vec![0],
                 questions: Vec::new(),
                 reached: FxHashMap::default(),
+                changed_from: usize::MAX,
                 effects: Vec::new(),
                 merit: 0,
                 news: 0,
@@ -205,6 +209,7 @@ impl Product {
             },
             pool,
             step: 0,
+            met: 0,
             context: 0,
             executed: 0,
             compared: 0,
@@ -225,6 +230,9 @@ impl Product {
         for met in walk(twin, &old.steps, &new.steps) {
             builder.meet(met);
             builder.step += 1;
+            if matches!(met, Met::Both(..)) {
+                builder.met = builder.step;
+            }
         }
         builder.outputs();
         builder.faults();
@@ -240,6 +248,8 @@ struct Builder<'a> {
     new: &'a Traced,
     product: Product,
     step: usize,
+    /// The step after the last that both took.
+    met: usize,
     context: Site,
     /// How often changes were executed.
     executed: u32,
@@ -310,6 +320,7 @@ impl Builder<'_> {
                     return;
                 };
                 self.executed += 1;
+                self.product.changed_from = self.product.changed_from.min(self.met);
                 for &change in self.twin.half(side).changes_of(stmt) {
                     self.product.reached.entry(change).or_insert(self.step);
                 }

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use beagle_program::{BlockId, Dependence, Fact, Op, Reached, reaching};
+use beagle_change::{Irrelevance, Phase, Way};
+use beagle_program::{BlockId, Dependence, Fact, Op};
 use beagle_trace::event::{MODEL_SITES, Site};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::distance::{ControlGraph, Distances};
 use crate::product::{Effect, Product, Seen};
-use crate::question::{Edge, Question};
+use crate::question::{Aim, Edge, Question};
 use crate::twin::{Half, Place, Side, Twin};
 
 /// Programs with more statements are not sliced.
@@ -64,8 +65,7 @@ pub struct Scene<'a> {
     deciding: [Distances; 2],
     dependence: Option<[Dependence<'a>; 2]>,
     all: [Distances; 2],
-    /// The blocks from which control can get to a change.
-    before: [Reached; 2],
+    irrelevance: Irrelevance<'a>,
     covered: FxHashMap<(Side, Edge), u32>,
     tried: FxHashMap<Edge, Tries>,
     /// By change.
@@ -77,10 +77,12 @@ impl<'a> Scene<'a> {
     pub fn new(twin: &'a Twin<'a>) -> Self {
         let graphs = Side::BOTH.map(|side| ControlGraph::of(twin.half(side)));
         let changes = twin.comparison.changes.len();
-        let before = Side::BOTH.map(|side| {
-            let half = twin.half(side);
-            reaching(half.program, &half.calls, &changed_blocks(half, &|_| true))
-        });
+        let [old, new] = Side::BOTH.map(|side| twin.half(side));
+        let irrelevance = Irrelevance::of(
+            (old.program, &old.calls),
+            (new.program, &new.calls),
+            twin.comparison,
+        );
         let mut scene = Self {
             twin,
             graphs,
@@ -88,7 +90,7 @@ impl<'a> Scene<'a> {
             deciding: Default::default(),
             dependence: None,
             all: Default::default(),
-            before,
+            irrelevance,
             covered: FxHashMap::default(),
             tried: FxHashMap::default(),
             progress: vec![Progress::default(); changes],
@@ -211,24 +213,34 @@ impl<'a> Scene<'a> {
         self.to(&self.all, question, context)
     }
 
-    /// Whether a change can be executed after what a question asks for.
-    pub fn leads_to_change(&self, question: &Question, context: Site) -> bool {
-        let mut sides = Side::BOTH.into_iter();
-        sides.any(|side| {
-            let half = self.twin.half(side);
-            let before = &self.before[side as usize];
-            let stmt = half.stmt(question.edge.site);
-            let Some(stmt) = stmt.or_else(|| half.stmt(context)) else {
-                return question.from.includes(side);
-            };
-            let block = half.block(stmt);
-            let successors = &half.program.block(block).successors;
-            let to = question
-                .edge
-                .to
-                .filter(|_| half.stmt(question.edge.site).is_some());
-            let next = to.and_then(|to| successors.get(to as usize));
-            before.contains(*next.unwrap_or(&block))
+    /// Whether a question asks for a way that cannot make a difference: up to there no changed
+    /// statement was executed, and after it none can be.
+    ///
+    /// Once a change was executed on this path, no way on is left out, whether the state is infected
+    /// or not: it need not be on this input to be on another that goes the same way. So what the
+    /// paper leaves out after infection (a way from which no change can be reached, and to which none
+    /// leads) is left out here too.
+    pub fn is_irrelevant(&self, product: &Product, question: &Question) -> bool {
+        if question.aim != Aim::Flip || product.changed_from <= question.step {
+            return false;
+        }
+        let site = question.edge.site;
+        let at = |site| Some((self.twin.old.stmt(site)?, self.twin.new.stmt(site)?));
+        let way = match at(site) {
+            Some((old, new)) => Some(Way {
+                old,
+                new,
+                to: question.edge.to,
+            }),
+            // In a model of a libc function: control came there from the last branch.
+            None => product.held.get(question.prefix).and_then(|held| {
+                let (old, new) = at(held.context)?;
+                Some(Way { old, new, to: None })
+            }),
+        };
+        way.is_some_and(|way| {
+            self.irrelevance
+                .is_irrelevant(way, Phase::BeforeInfection, None)
         })
     }
 

@@ -17,16 +17,21 @@ pub trait Strategy {
 }
 
 /// The names of all techniques.
-pub const NAMES: [&str; 6] = [
+pub const NAMES: [&str; 7] = [
     "shadow",
     "infect",
     "propagate",
     "reach",
     "cover",
     "unguided",
+    PRUNE,
 ];
 
-/// The technique of this name.
+/// Not to ask for ways that provably make no difference. It asks nothing itself: see
+/// [`Frontier`](crate::frontier::Frontier).
+pub const PRUNE: &str = "prune";
+
+/// The technique of this name that asks questions.
 pub fn named(name: &str) -> Option<Box<dyn Strategy>> {
     Some(match name {
         "shadow" => Box::new(Shadow),
@@ -134,7 +139,7 @@ impl Strategy for Reach {
     }
 }
 
-/// Covers what leads to a change or follows it, the new before the known.
+/// Covers everything, first what follows a change or leads to one, and the new before the known.
 struct Cover;
 
 impl Strategy for Cover {
@@ -153,9 +158,6 @@ impl Strategy for Cover {
             0.0
         } else {
             let context = held(product, question).map_or(0, |held| held.context);
-            if !scene.leads_to_change(question, context) {
-                return None;
-            }
             let distance = scene.to_any(question, context);
             0.5 + distance.unwrap_or(5).min(5) as f32 * 0.1
         };

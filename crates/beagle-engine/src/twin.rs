@@ -155,12 +155,10 @@ impl<'a> Twin<'a> {
             comparison,
             single: comparison.watched(old, new).single,
         };
-        for (index, change) in comparison.changes.iter().enumerate() {
-            let (in_old, in_new) = comparison.statements(change, old, new);
-            for (half, stmts) in [(&mut twin.old, in_old), (&mut twin.new, in_new)] {
-                for stmt in stmts {
-                    half.changes.entry(stmt).or_default().push(index);
-                }
+        let (in_old, in_new) = comparison.changed_statements(old, new);
+        for (half, changed) in [(&mut twin.old, in_old), (&mut twin.new, in_new)] {
+            for (stmt, change) in changed {
+                half.changes.entry(stmt).or_default().push(change);
             }
         }
         twin

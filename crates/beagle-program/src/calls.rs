@@ -142,6 +142,16 @@ impl CallGraph {
         })
     }
 
+    /// The calls of external functions, with these.
+    pub(crate) fn external_callees(&self) -> impl Iterator<Item = (StmtId, FunctionId)> {
+        self.callees.iter().flat_map(|(&call, callees)| {
+            let external = callees
+                .iter()
+                .filter(|&&callee| self.effects(callee).is_some());
+            external.map(move |&callee| (call, callee))
+        })
+    }
+
     /// The defined functions that can run: those that `main` can reach, or all where there is no
     /// `main`, as in a library.
     pub fn reachable(&self, program: &Program) -> Vec<bool> {
@@ -188,9 +198,18 @@ impl CallGraph {
             };
             let fits = |id: &FunctionId| compatible(program, expected, program.function(*id).ty);
             let fitting: Vec<_> = taken.iter().copied().filter(fits).collect();
-            let is_assembler = matches!(callee, Operand::Const(_));
+            let is_assembler = match callee {
+                Operand::Const(id) => matches!(program.constant(id), Const::Assembler(..)),
+                _ => false,
+            };
+            // What an external function is handed through a pointer is not looked into.
+            let calls_back = |id: &FunctionId| {
+                let effects = self.effects(*id);
+                effects.is_some_and(|effects| effects.is_unknown || !effects.callbacks.is_empty())
+            };
             // A pointer was cast to a type that no function has; then it may be any.
-            return match fitting.is_empty() && !is_assembler {
+            let may_be_any = fitting.is_empty() || fitting.iter().any(calls_back);
+            return match may_be_any && !is_assembler {
                 true => taken.to_vec(),
                 false => fitting,
             };
@@ -308,7 +327,7 @@ fn may_hold_function(program: &Program, constant: Operand, found: &mut Vec<Funct
 }
 
 /// The functions that a constant, or the initial value of a variable, names.
-fn mentioned(program: &Program, constant: Operand, found: &mut Vec<FunctionId>) {
+pub(crate) fn mentioned(program: &Program, constant: Operand, found: &mut Vec<FunctionId>) {
     let mut seen = FxHashSet::default();
     let mut work = vec![constant];
     while let Some(operand) = work.pop() {

@@ -1,4 +1,5 @@
-//! Which blocks control can reach from where, across calls and returns.
+//! Which blocks control can reach from some, across calls and returns. For all at once there is
+//! [`Order`](crate::Order).
 //!
 //! As with slices, a path never enters a function from one call and returns to another: from its
 //! starting point it may return to callers, and it may enter callees, but what it enters it leaves
@@ -52,39 +53,6 @@ pub fn reachable_from(program: &Program, calls: &CallGraph, from: &[BlockId]) ->
             for &call in calls.callers(data.function) {
                 let block = program.stmt(call).block;
                 let stmts = program.block(block).stmts.end - call.0 - 1;
-                let up = true;
-                visit(Visit { block, stmts, up });
-            }
-        }
-    })
-}
-
-/// The blocks from which control can get to one of `to`, these included.
-pub fn reaching(program: &Program, calls: &CallGraph, to: &[BlockId]) -> Reached {
-    let jumps = Jumps::of(program, calls);
-    walk(program, to, |at, visit| {
-        let data = program.block(at.block);
-        for &predecessor in &data.predecessors {
-            visit(Visit::whole(program, predecessor, at.up));
-        }
-        if jumps.to.contains(&at.block) {
-            for &jump in &jumps.from {
-                visit(Visit::whole(program, jump, true));
-            }
-        }
-        for stmt in data.stmts().take(at.stmts as usize) {
-            for &callee in calls.callees(stmt) {
-                for block in program.function(callee).blocks() {
-                    if program.stmt(program.block(block).terminator()).op == Op::Return {
-                        visit(Visit::whole(program, block, false));
-                    }
-                }
-            }
-        }
-        if at.up && program.function(data.function).entry() == Some(at.block) {
-            for &call in calls.callers(data.function) {
-                let block = program.stmt(call).block;
-                let stmts = call.0 - program.block(block).stmts.start;
                 let up = true;
                 visit(Visit { block, stmts, up });
             }

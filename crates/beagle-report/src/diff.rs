@@ -41,6 +41,10 @@ pub struct Report {
     pub seconds: f64,
     /// How long it took until the first difference was confirmed.
     pub seconds_to_first: Option<f64>,
+    /// The number of the run of the search that was the first to execute a change.
+    pub runs_to_reach: Option<u64>,
+    /// The number of the run in which the effect of a change was first seen.
+    pub runs_to_infect: Option<u64>,
     /// The number of the run of the search that gave the first confirmed difference.
     pub runs_to_first: Option<u64>,
     /// From how many inputs the search started.
@@ -341,6 +345,9 @@ pub struct StrategyEntry {
     pub runs: u64,
     /// How many differences it found.
     pub differences: u64,
+    /// How many questions it kept from being asked, as they could not lead to a difference.
+    #[serde(default)]
+    pub pruned: u64,
 }
 
 /// An input on which a version does not do the same each time.
@@ -371,6 +378,8 @@ impl Report {
             queries: 0,
             seconds: 0.0,
             seconds_to_first: None,
+            runs_to_reach: None,
+            runs_to_infect: None,
             runs_to_first: None,
             seeds: 0,
             differences: Vec::new(),

@@ -1,6 +1,8 @@
 //! Whether a layer answers random questions as Z3 does, and Z3 as trying all inputs does.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::clock::Moment;
 
 use rustc_hash::FxHashMap;
 
@@ -47,7 +49,7 @@ pub(crate) fn ask<T>(
     let question = Question {
         conditions,
         hint: &hint,
-        deadline: Instant::now() + LIMIT,
+        deadline: Moment::now() + LIMIT,
     };
     answer(&query.pool, &question)
 }

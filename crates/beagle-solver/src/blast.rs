@@ -9,7 +9,7 @@ mod lookup;
 mod tests;
 mod words;
 
-use std::time::Instant;
+use crate::clock::Moment;
 
 use beagle_trace::op::Op;
 
@@ -87,7 +87,7 @@ impl Blaster {
         &mut self,
         pool: &Pool,
         root: Expr,
-        deadline: Instant,
+        deadline: Moment,
     ) -> Result<&[Bit], Why> {
         if self.starts.len() < pool.len() {
             self.starts.resize(pool.len(), NONE);
@@ -104,7 +104,7 @@ impl Blaster {
                 if self.gates.len() - first > MOST_GATES {
                     return Err(Why::Size);
                 }
-                if Instant::now() >= deadline {
+                if Moment::now() >= deadline {
                     return Err(Why::Budget);
                 }
             }

@@ -1,6 +1,6 @@
 //! What a layer of the solver is asked and what it answers.
 
-use std::time::Instant;
+use crate::clock::Moment;
 
 use crate::pool::Expr;
 use crate::variable::Variable;
@@ -12,7 +12,7 @@ pub(crate) struct Question<'a> {
     /// The value of each variable in the parent input.
     pub hint: &'a dyn Fn(Variable) -> u128,
     /// When to give up.
-    pub deadline: Instant,
+    pub deadline: Moment,
 }
 
 /// What a layer found.

@@ -10,6 +10,7 @@
 mod agree;
 mod blast;
 mod bytes;
+mod clock;
 mod condition;
 mod conflicts;
 mod facts;

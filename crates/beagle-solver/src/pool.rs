@@ -2,7 +2,7 @@
 
 use beagle_trace::node::mask;
 use beagle_trace::op::{Arity, Op};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::facts::{self, Facts};
 use crate::support::{NONE, Support, Supports};
@@ -282,9 +282,13 @@ impl Pool {
     ) -> Vec<Variable> {
         let mut todo: Vec<Expr> = roots.into_iter().collect();
         let mut found = Vec::new();
+        // Many expressions have the same variables.
+        let mut sets = FxHashSet::default();
         while let Some(expr) = todo.pop() {
-            match self.supports.get(self.support[expr.index()]) {
-                Some(variables) => found.extend_from_slice(variables),
+            let support = self.support[expr.index()];
+            match self.supports.get(support) {
+                Some(variables) if sets.insert(support) => found.extend_from_slice(variables),
+                Some(_) => {}
                 None if enter(expr) => {
                     let term = self.term(expr);
                     todo.extend(term.operands());

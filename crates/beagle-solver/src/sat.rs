@@ -9,7 +9,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use std::time::Instant;
+use crate::clock::Moment;
 
 use self::engine::{Effort, Engine};
 use self::search::Search;
@@ -67,7 +67,7 @@ impl Sat {
         }
         let mut goals: Vec<(Bit, usize)> = Vec::new();
         for (index, &condition) in question.conditions.iter().enumerate() {
-            if index % CONDITIONS_PER_CHECK == 0 && Instant::now() >= question.deadline {
+            if index % CONDITIONS_PER_CHECK == 0 && Moment::now() >= question.deadline {
                 return Found::Nothing(Why::Budget);
             }
             let bit = match self.blaster.encode(pool, condition, question.deadline) {

@@ -19,7 +19,7 @@ mod scan;
 mod state;
 mod walk;
 
-use std::time::Instant;
+use crate::clock::Moment;
 
 use rustc_hash::FxHashMap;
 
@@ -174,7 +174,7 @@ impl Search {
             }
         });
         let Some(problem) = problem else {
-            let late = Instant::now() >= deadline;
+            let late = Moment::now() >= deadline;
             return Found::Nothing(if late { Why::Budget } else { Why::Size });
         };
         let found = self.search(problem, question, patience);

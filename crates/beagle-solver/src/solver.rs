@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::clock::Moment;
 use crate::conflicts::Conflicts;
 use crate::interval::{self, Domains, Impossible};
 use crate::known::parts;
@@ -24,7 +25,7 @@ use crate::z3_layer::Z3Layer;
 /// How much may be spent.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
-    /// Time for one question.
+    /// Processor time for one question.
     pub question: Duration,
     /// When to stop altogether.
     pub deadline: Option<Instant>,
@@ -149,12 +150,11 @@ impl Solver {
     }
 
     fn answer(&mut self, pool: &mut Pool, path: &mut Path, prefix: u32, asked: &[Expr]) -> Answer {
-        let now = Instant::now();
-        let deadline = now + self.budget.question;
-        let deadline = self
-            .budget
-            .deadline
-            .map_or(deadline, |end| end.min(deadline));
+        let now = Moment::now();
+        let left = self.budget.deadline;
+        let left = left.map(|end| end.saturating_duration_since(Instant::now()));
+        let time = self.budget.question;
+        let deadline = now + left.map_or(time, |left| left.min(time));
         let simple = self.timed(Layer::Rewriting, |_| {
             let all = asked.iter();
             let all = all.map(|&expr| path.simplify(pool, expr, prefix as usize));
@@ -232,7 +232,7 @@ impl Solver {
     }
 
     /// Gives a slice to the layers.
-    fn attempt(&mut self, pool: &Pool, path: &Path, slice: &Slice, deadline: Instant) -> Found {
+    fn attempt(&mut self, pool: &Pool, path: &Path, slice: &Slice, deadline: Moment) -> Found {
         let (exprs, origins): (Vec<Expr>, Vec<Origin>) = slice.conditions.iter().copied().unzip();
         let hint = path.hint();
         let value = |variable: Variable| hint.value(pool.variable_kind(variable));
@@ -356,7 +356,7 @@ impl Solver {
             if !self.enabled(layer) {
                 continue;
             }
-            if Instant::now() >= question.deadline {
+            if Moment::now() >= question.deadline {
                 return Found::Nothing(Why::Budget);
             }
             let found = self.timed(layer, |solver| match layer {
@@ -412,7 +412,7 @@ impl Solver {
         let part = Question {
             conditions: rest,
             hint: question.hint,
-            deadline: question.deadline.min(Instant::now() + time),
+            deadline: question.deadline.min(Moment::now() + time),
         };
         let found = self
             .search
@@ -454,7 +454,7 @@ impl Solver {
         };
         let found = match layer {
             Layer::Sat => {
-                let now = Instant::now();
+                let now = Moment::now();
                 // Z3 gets a chance, too.
                 let time = question.deadline.saturating_duration_since(now) * 3 / 4;
                 part.deadline = match patience {

@@ -1,6 +1,6 @@
 //! Expressions as a list of steps, to evaluate them many times.
 
-use std::time::Instant;
+use crate::clock::Moment;
 
 use beagle_trace::node::mask;
 use beagle_trace::op::{Arity, Op};
@@ -68,7 +68,7 @@ impl Tape {
     }
 
     /// The same, unless there are too many steps or the time is up.
-    pub(crate) fn until(pool: &Pool, roots: &[Expr], deadline: Instant) -> Option<Self> {
+    pub(crate) fn until(pool: &Pool, roots: &[Expr], deadline: Moment) -> Option<Self> {
         let mut tape = Self::empty();
         let mut check = 0;
         let mut go_on = |steps: usize| {
@@ -76,7 +76,7 @@ impl Tape {
                 return true;
             }
             check = steps + STEPS_PER_CHECK;
-            steps <= MOST_STEPS && Instant::now() < deadline
+            steps <= MOST_STEPS && Moment::now() < deadline
         };
         let complete = roots.iter().all(|&root| tape.add(pool, root, &mut go_on));
         complete.then_some(tape)

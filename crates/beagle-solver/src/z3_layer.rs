@@ -13,7 +13,9 @@ mod render;
 mod terms;
 mod watchdog;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::clock::Moment;
 
 use beagle_trace::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -139,9 +141,9 @@ impl Session {
         pool: &Pool,
         literals: &[Bool],
         variables: &[Variable],
-        deadline: Instant,
+        deadline: Moment,
     ) -> Outcome {
-        if deadline.saturating_duration_since(Instant::now()) < Duration::from_millis(1) {
+        if deadline.saturating_duration_since(Moment::now()) < Duration::from_millis(1) {
             return Outcome::Unknown;
         }
         let result = watchdog::until(deadline, || match literals {
@@ -240,13 +242,13 @@ impl Z3Layer {
         let mut literals: Vec<Bool> = Vec::new();
         for &condition in question.conditions {
             if literals.len().is_multiple_of(CONDITIONS_PER_CHECK)
-                && Instant::now() >= question.deadline
+                && Moment::now() >= question.deadline
             {
                 return Found::Nothing(Why::Budget);
             }
             literals.push(session.condition(&self.terms, condition));
         }
-        let start = Instant::now();
+        let start = Moment::now();
         let left = question.deadline.saturating_duration_since(start);
         let part = (left / INCREMENTAL_PART).clamp(INCREMENTAL_LEAST, INCREMENTAL_MOST);
         let deadline = start + part.min(left);
@@ -271,12 +273,12 @@ impl Z3Layer {
     fn fresh(&self, pool: &Pool, question: &Question<'_>, variables: &[Variable]) -> Found {
         let mut session = Session::new();
         for (index, &condition) in question.conditions.iter().enumerate() {
-            if index % CONDITIONS_PER_CHECK == 0 && Instant::now() >= question.deadline {
+            if index % CONDITIONS_PER_CHECK == 0 && Moment::now() >= question.deadline {
                 return Found::Nothing(Why::Budget);
             }
             session.solver.assert(self.terms.bit(condition));
         }
-        let start = Instant::now();
+        let start = Moment::now();
         match session.check(pool, &[], variables, question.deadline) {
             Outcome::Unknown => Found::Nothing(Why::Budget),
             Outcome::Unsat(_) => Found::Conflict(self.core(pool, question)),
@@ -326,9 +328,9 @@ fn indexes(literals: &[Bool], core: &FxHashSet<Bool>) -> Vec<usize> {
 }
 
 /// How long it is worth to improve a model that took from `start` until now.
-fn effort(start: Instant, deadline: Instant) -> Instant {
-    let now = Instant::now();
-    let worth = 2 * (now - start) + Duration::from_millis(20);
+fn effort(start: Moment, deadline: Moment) -> Moment {
+    let now = Moment::now();
+    let worth = 2 * now.saturating_duration_since(start) + Duration::from_millis(20);
     deadline.min(now + worth.min(MOST_EFFORT))
 }
 
@@ -341,7 +343,7 @@ struct Nearer<'a> {
     /// What must hold.
     fixed: Vec<Bool>,
     rounds: usize,
-    deadline: Instant,
+    deadline: Moment,
 }
 
 impl Nearer<'_> {

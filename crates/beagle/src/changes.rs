@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use beagle_change::{Analysed, Comparison, Influence, SourceTree, compare};
-use beagle_program::Dependence;
+use beagle_change::{Analysed, Comparison, Counts, Influence, Irrelevance, SourceTree, compare};
+use beagle_program::{CallGraph, Dependence};
 use beagle_report::changes::{Facts, Report, Version as Described};
 
 use crate::arguments::{ChangesOptions, Format};
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, tell};
 use crate::timings::Timings;
 use crate::versions::{self, Order, Version};
 
@@ -39,9 +39,24 @@ pub fn run(options: &ChangesOptions, quiet: bool) -> Result<i32, Failure> {
     };
     output::print(&text)?;
     if options.timings {
+        timings.end("report");
+        // Not shown here, but what a search would add to the time.
+        let counts = irrelevant(&old, &new, &comparison);
+        timings.end("irrelevant");
         timings.print();
+        tell(format_args!(
+            "{} of {} ways on from branches cannot lead to a change, {} nor come from one",
+            counts.before_infection, counts.ways, counts.after_infection
+        ));
     }
     Ok(i32::from(!comparison.changes.is_empty()))
+}
+
+/// How many ways on from branches cannot matter.
+fn irrelevant(old: &Version, new: &Version, comparison: &Comparison) -> Counts {
+    let (old, new) = (&old.program, &new.program);
+    let calls = versions::both(|| CallGraph::of(old), || CallGraph::of(new));
+    Irrelevance::of((old, &calls.0), (new, &calls.1), comparison).counts(comparison)
 }
 
 /// The influence of each change, and of all together.

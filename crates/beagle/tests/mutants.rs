@@ -43,6 +43,7 @@ fn mutants_are_found_and_what_is_found_is_so() {
             new: &mutation.new,
             seed: &mutation.seed,
             seconds: SECONDS,
+            options: &[],
         };
         let report = hunt.run(&dir.path().join("cache")).unwrap();
         if report.differences.is_empty() {

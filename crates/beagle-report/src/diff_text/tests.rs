@@ -443,6 +443,7 @@ fn every_field_is_in_the_manual() {
         answered: 1,
         runs: 1,
         differences: 1,
+        pruned: 1,
     });
     report.changes[0].stopped_at = Some(StopEntry {
         file: "a.c".into(),

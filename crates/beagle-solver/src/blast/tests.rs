@@ -1,6 +1,8 @@
 //! Circuits against the evaluator.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::clock::Moment;
 
 use beagle_trace::node::mask;
 use beagle_trace::op::{Arity, Op};
@@ -25,8 +27,8 @@ fn value(random: &mut Random, width: u16) -> u128 {
     value & mask(width)
 }
 
-fn later() -> Instant {
-    Instant::now() + Duration::from_secs(600)
+fn later() -> Moment {
+    Moment::now() + Duration::from_secs(600)
 }
 
 /// Bytes of standard input from `first` on as a number of this width.
@@ -402,6 +404,6 @@ fn circuits_that_are_too_large_or_late_are_refused() {
     let refused = blaster.encode(&pool, product, later());
     assert_eq!(refused.err(), Some(Why::Size));
     let mut blaster = Blaster::new();
-    let refused = blaster.encode(&pool, product, Instant::now());
+    let refused = blaster.encode(&pool, product, Moment::now());
     assert_eq!(refused.err(), Some(Why::Budget));
 }

@@ -1,8 +1,8 @@
 //! The SAT solver with the gates that it knows.
 
+use crate::clock::Moment;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 use rustsat::solvers::{
     ControlSignal, LimitConflicts, PhaseLit, Solve, SolveIncremental, SolverResult, Terminate,
@@ -51,9 +51,14 @@ pub(super) enum Answer {
 /// A moment that the solver's own thread of control looks at.
 #[derive(Debug)]
 struct Deadline {
-    start: Instant,
-    /// In nanoseconds from the start.
+    /// As [`Moment::nanoseconds`] has it.
     at: AtomicU64,
+}
+
+impl Deadline {
+    fn is_over(&self) -> bool {
+        Moment::now().nanoseconds() >= self.at.load(Ordering::Relaxed)
+    }
 }
 
 /// A solver with gates.
@@ -81,7 +86,6 @@ impl Engine {
     /// A solver that knows no gates.
     pub(super) fn new(effort: Effort) -> Self {
         let deadline = Arc::new(Deadline {
-            start: Instant::now(),
             at: AtomicU64::new(u64::MAX),
         });
         Self {
@@ -119,16 +123,14 @@ impl Engine {
     }
 
     /// When to give up.
-    pub(super) fn set_deadline(&self, deadline: Instant) {
-        let time = deadline.saturating_duration_since(self.deadline.start);
-        let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        self.deadline.at.store(time, Ordering::Relaxed);
+    pub(super) fn set_deadline(&self, deadline: Moment) {
+        let at = deadline.nanoseconds();
+        self.deadline.at.store(at, Ordering::Relaxed);
     }
 
     /// Whether the time is up.
     fn is_late(&self) -> bool {
-        let now = self.deadline.start.elapsed().as_nanos();
-        now >= u128::from(self.deadline.at.load(Ordering::Relaxed))
+        self.deadline.is_over()
     }
 
     /// Makes gates known, operands first; whether there was time for it.
@@ -248,8 +250,7 @@ fn solver(effort: Effort, deadline: &Arc<Deadline>) -> CaDiCaL<'static, 'static>
     }
     let deadline = Arc::clone(deadline);
     solver.attach_terminator(move || {
-        let now = deadline.start.elapsed().as_nanos();
-        if now >= u128::from(deadline.at.load(Ordering::Relaxed)) {
+        if deadline.is_over() {
             ControlSignal::Terminate
         } else {
             ControlSignal::Continue

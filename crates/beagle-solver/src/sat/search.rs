@@ -1,6 +1,6 @@
 //! The search for a model that is near to the hint.
 
-use std::time::Instant;
+use crate::clock::Moment;
 
 use beagle_trace::node::mask;
 
@@ -81,7 +81,7 @@ pub(super) struct Search<'a> {
     pub lanes: Vec<Lanes>,
     /// Whether the solver has the gates.
     pub is_loaded: bool,
-    pub deadline: Instant,
+    pub deadline: Moment,
     /// How many gates may still be computed to make a model better.
     pub gates_left: usize,
 }
@@ -259,7 +259,7 @@ impl Search<'_> {
         }
         let goals = self.goals.to_vec();
         let mut answer = self.ask(&goals, Some(QUICK_CONFLICTS));
-        if answer == Answer::Unknown && Instant::now() < self.deadline {
+        if answer == Answer::Unknown && Moment::now() < self.deadline {
             // Without what is left of other questions, and with all that helps with hard ones.
             self.engine.restart(Effort::Thorough);
             self.is_loaded = false;

@@ -1,6 +1,8 @@
 //! Answers of the SAT solver: models, cores, nearness, limits.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::clock::Moment;
 
 use beagle_trace::op::Op;
 
@@ -36,7 +38,7 @@ fn ask(sat: &mut Sat, pool: &Pool, conditions: &[Expr], hint: &[u8]) -> Found {
         &Question {
             conditions,
             hint: &hint,
-            deadline: Instant::now() + Duration::from_secs(600),
+            deadline: Moment::now() + Duration::from_secs(600),
         },
     )
 }
@@ -172,7 +174,7 @@ fn sizes_stay_near() {
             &Question {
                 conditions: &conditions,
                 hint: &hint,
-                deadline: Instant::now() + Duration::from_secs(600),
+                deadline: Moment::now() + Duration::from_secs(600),
             },
         );
         let Found::Model(changes) = found else {
@@ -337,7 +339,7 @@ fn the_deadline_holds_on_a_hard_product() {
         &Question {
             conditions: &conditions,
             hint: &|_| 0,
-            deadline: Instant::now() + Duration::from_millis(300),
+            deadline: Moment::now() + Duration::from_millis(300),
         },
     );
     assert_eq!(found, Found::Nothing(Why::Budget));

@@ -1,7 +1,7 @@
 //! What is searched: conditions as a tape, and how its steps depend on the variables.
 
+use crate::clock::Moment;
 use std::rc::Rc;
-use std::time::Instant;
 
 use beagle_trace::op::Op;
 
@@ -113,7 +113,7 @@ impl<'a> Problem<'a> {
     pub(crate) fn new(
         pool: &'a Pool,
         conditions: &[Expr],
-        deadline: Instant,
+        deadline: Moment,
         mut unknown: impl FnMut(Variable, u32, bool) -> Unknown,
     ) -> Option<Self> {
         let tape = Tape::until(pool, conditions, deadline)?;

@@ -1,5 +1,7 @@
 //! All values of one variable, or of two bytes, tried at once.
 
+use std::cmp::Reverse;
+
 use super::lanes::{IDENTITY, LANES, Lanes, Row};
 use super::problem::{NONE, Problem, Unknown};
 use super::state::{Budget, State};
@@ -8,6 +10,10 @@ use crate::tape::Values;
 
 /// More rows would take too much memory.
 const MOST_ROWS: usize = 4096;
+/// So many more variables are tried for a better value once one was found.
+const MORE: usize = 16;
+/// So many variables of a condition are many.
+const MANY: usize = 64;
 
 /// The outcome of trying all pairs of values.
 pub(crate) enum Pairs {
@@ -104,7 +110,20 @@ pub(crate) fn one(
 ) -> Option<(u32, u128)> {
     let &first = state.broken.first()?;
     let mut best = None;
-    for &unknown in problem.variables(first).iter() {
+    let mut more = MORE;
+    let variables = problem.variables(first);
+    let mut order: Vec<u32> = variables.to_vec();
+    if order.len() > MANY {
+        // Along a checksum the least depends on the variables that come last.
+        order.sort_by_key(|&at| Reverse(problem.unknowns[at as usize].step));
+    }
+    for unknown in order {
+        if best.is_some() {
+            if more == 0 {
+                break;
+            }
+            more -= 1;
+        }
         // To find what depends on a variable is work, too.
         if !budget.spend(problem.dependents(unknown).len()) {
             break;

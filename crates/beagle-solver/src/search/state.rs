@@ -1,7 +1,7 @@
 //! Where the search is: values of all steps, which conditions do not hold, and how far they are
 //! from it.
 
-use std::time::Instant;
+use crate::clock::Moment;
 
 use super::cost;
 use super::problem::{NONE, Problem, drain_marks};
@@ -11,7 +11,7 @@ use crate::tape::Values;
 #[derive(Clone, Debug)]
 pub(crate) struct Budget {
     left: u64,
-    deadline: Instant,
+    deadline: Moment,
     unchecked: u64,
 }
 
@@ -20,7 +20,7 @@ const CHECK: u64 = 2_000;
 
 impl Budget {
     /// So many steps of work until a deadline.
-    pub(crate) fn new(steps: u64, deadline: Instant) -> Self {
+    pub(crate) fn new(steps: u64, deadline: Moment) -> Self {
         Self {
             left: steps,
             deadline,
@@ -40,7 +40,7 @@ impl Budget {
         self.unchecked += steps;
         if self.unchecked >= CHECK {
             self.unchecked = 0;
-            if Instant::now() >= self.deadline {
+            if Moment::now() >= self.deadline {
                 self.left = 0;
                 return false;
             }

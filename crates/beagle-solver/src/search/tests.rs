@@ -1,6 +1,8 @@
 //! What local search finds, and what it must not claim.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::clock::Moment;
 
 use beagle_trace::op::Op;
 
@@ -10,8 +12,8 @@ use crate::pool::{Table, Term};
 use crate::tape::{Tape, Values};
 use crate::variable::{SourceKey, VariableKind};
 
-fn later() -> Instant {
-    Instant::now() + Duration::from_secs(60)
+fn later() -> Moment {
+    Moment::now() + Duration::from_secs(60)
 }
 
 /// Whether the conditions hold for values; others are those of the hint.
@@ -549,7 +551,7 @@ fn nothing_is_begun_after_the_deadline() {
     let question = Question {
         conditions: &[magic],
         hint: &|_| 0x61,
-        deadline: Instant::now(),
+        deadline: Moment::now(),
     };
     let found = Search::default().solve(&w.pool, &question);
     assert_eq!(found, Found::Nothing(Why::Budget));

@@ -1,7 +1,9 @@
 //! Z3 as one would use it without anything in front of it: the yardstick of benchmarks, and a second
 //! opinion in tests.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::clock::Moment;
 
 use z3::{SatResult, Solver};
 
@@ -29,7 +31,7 @@ impl PlainZ3 {
     /// Makes Z3's terms of these conditions, so that it is not part of what is measured; whether all
     /// could be made.
     pub fn prepare(&mut self, pool: &Pool, conditions: &[Expr]) -> bool {
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Moment::now() + Duration::from_secs(60);
         let added = self.terms.add(pool, conditions, usize::MAX, deadline);
         added.is_ok()
     }
@@ -58,7 +60,7 @@ fn decide(solver: &Solver, terms: &Terms, asked: &[Expr], limit: Duration) -> Op
     for &condition in asked {
         solver.assert(terms.bit(condition));
     }
-    let deadline = Instant::now() + limit;
+    let deadline = Moment::now() + limit;
     match watchdog::until(deadline, || solver.check())? {
         SatResult::Sat => Some(true),
         SatResult::Unsat => Some(false),

@@ -1,6 +1,6 @@
 //! Expressions as terms of Z3, all of them bit-vectors and booleans.
 
-use std::time::Instant;
+use crate::clock::Moment;
 
 use beagle_trace::op::Op;
 use rustc_hash::FxHashMap;
@@ -73,7 +73,7 @@ impl Terms {
         pool: &Pool,
         roots: &[Expr],
         most: usize,
-        deadline: Instant,
+        deadline: Moment,
     ) -> Result<(), Why> {
         let mut made = 0;
         // Expressions are deep; no recursion.
@@ -96,7 +96,7 @@ impl Terms {
             if made > most {
                 return Err(Why::Size);
             }
-            if made % CLOCK == 0 && Instant::now() >= deadline {
+            if made % CLOCK == 0 && Moment::now() >= deadline {
                 return Err(Why::Budget);
             }
             let node = self.node(pool, &term)?;

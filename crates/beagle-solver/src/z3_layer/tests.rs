@@ -1,6 +1,8 @@
 //! Tests of the answers of Z3, and measurements.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::clock::Moment;
 
 use beagle_trace::arithmetic;
 use beagle_trace::node::mask;
@@ -112,7 +114,7 @@ fn question_in(seconds: u64) -> impl Fn(&[Expr]) -> Question<'_> {
     move |conditions| Question {
         conditions,
         hint: &|_| 0,
-        deadline: Instant::now() + Duration::from_secs(seconds),
+        deadline: Moment::now() + Duration::from_secs(seconds),
     }
 }
 
@@ -159,7 +161,7 @@ fn a_polynomial_of_floats_is_solved() {
                 compare(&mut pool, sum, least, 2),
                 compare(&mut pool, x, most, 4),
             ];
-            let start = Instant::now();
+            let start = std::time::Instant::now();
             let found = solve_for(mode, &pool, &conditions, 60);
             println!("{width} {mode:?}: {:?}", start.elapsed());
             let Found::Model(model) = found else {
@@ -209,11 +211,11 @@ fn hard_questions_end() {
     for condition in [products, chained, sums, squares] {
         for mode in [Mode::Fresh, Mode::Incremental] {
             let mut layer = Z3Layer::with_mode(mode);
-            let start = Instant::now();
+            let start = std::time::Instant::now();
             let question = Question {
                 conditions: &[condition],
                 hint: &|_| 0,
-                deadline: start + Duration::from_millis(200),
+                deadline: Moment::now() + Duration::from_millis(200),
             };
             let found = layer.solve(&pool, &question);
             println!("{mode:?}: {:?}", start.elapsed());
@@ -227,7 +229,7 @@ fn hard_questions_end() {
             let next = Question {
                 conditions: &[easy],
                 hint: &|_| 255,
-                deadline: Instant::now() + LONG,
+                deadline: Moment::now() + LONG,
             };
             let found = layer.solve(&pool, &next);
             assert!(matches!(found, Found::Model(_)), "{found:?}");
@@ -260,7 +262,7 @@ fn deep_expressions_do_not_exhaust_the_stack() {
 
 /// The value of a term of constants; `None` if it is not determined.
 fn value_of(terms: &mut Terms, pool: &Pool, expr: Expr) -> Option<u128> {
-    let added = terms.add(pool, &[expr], usize::MAX, Instant::now() + LONG);
+    let added = terms.add(pool, &[expr], usize::MAX, Moment::now() + LONG);
     assert_eq!(added, Ok(()), "{}", pool.show(expr));
     let bits = terms.bits(expr);
     let width = bits.get_size();
@@ -512,7 +514,7 @@ fn few_bytes_change_and_they_are_printable() {
         let question = Question {
             conditions: &conditions,
             hint: &|_| b'a'.into(),
-            deadline: Instant::now() + LONG,
+            deadline: Moment::now() + LONG,
         };
         let found = Z3Layer::with_mode(mode).solve(&pool, &question);
         let Found::Model(model) = found else {

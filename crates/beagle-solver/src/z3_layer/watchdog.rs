@@ -5,7 +5,9 @@
 //! would.
 
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::clock::Moment;
 
 use z3::Context;
 
@@ -14,13 +16,14 @@ const AGAIN: Duration = Duration::from_millis(20);
 
 /// Runs something that asks Z3 in this thread; after the deadline Z3 gives up. `None` if the system has no
 /// thread left that could see to it.
-pub(super) fn until<T>(deadline: Instant, run: impl FnOnce() -> T) -> Option<T> {
+pub(super) fn until<T>(deadline: Moment, run: impl FnOnce() -> T) -> Option<T> {
     let context = Context::thread_local();
     let handle = context.handle();
     let (done, changed) = (Mutex::new(false), Condvar::new());
+    // The clock is that of this thread. Waiting goes by another, which may run faster.
+    let mut wait = deadline.saturating_duration_since(Moment::now());
     std::thread::scope(|scope| {
         let watch = || {
-            let mut wait = deadline.saturating_duration_since(Instant::now());
             let mut ended = done.lock().unwrap_or_else(PoisonError::into_inner);
             while !*ended {
                 let (guard, timeout) = changed

@@ -97,6 +97,7 @@ impl Bench<'_> {
             new,
             seed,
             seconds: SECONDS,
+            options: &[],
         };
         let start = self.dir.join("start");
         let command = fs_err::create_dir_all(&start).and_then(|()| hunt.command(&start));

@@ -19,6 +19,8 @@ pub enum Strategy {
     Shadow,
     /// Go where no run has been yet, near the changes
     Cover,
+    /// Do not go where nothing can differ
+    Prune,
     /// Try very many inputs in the fast lane, beside all the others
     Fuzz,
     /// Go where no run has been yet, wherever that is; only if asked for, to compare with
@@ -27,12 +29,13 @@ pub enum Strategy {
 
 impl Strategy {
     /// Those that are used if none is asked for.
-    pub const DEFAULT: [Strategy; 6] = [
+    pub const DEFAULT: [Strategy; 7] = [
         Strategy::Reach,
         Strategy::Infect,
         Strategy::Propagate,
         Strategy::Shadow,
         Strategy::Cover,
+        Strategy::Prune,
         Strategy::Fuzz,
     ];
 
@@ -44,6 +47,7 @@ impl Strategy {
             Strategy::Propagate => "propagate",
             Strategy::Shadow => "shadow",
             Strategy::Cover => "cover",
+            Strategy::Prune => "prune",
             Strategy::Fuzz => "fuzz",
             Strategy::Unguided => "unguided",
         }

@@ -23,6 +23,8 @@ pub fn fill(report: &mut Report, job: &Job<'_>, explored: Explored, judged: Judg
     report.reason = reason(job, &explored);
     report.runs = explored.status.runs;
     report.queries = explored.status.queries;
+    report.runs_to_reach = explored.status.first_reached;
+    report.runs_to_infect = explored.status.first_infected;
     report.seconds_to_first = judged.first.map(|(time, _)| time.as_secs_f64());
     report.runs_to_first = judged.first.map(|(_, run)| run);
     report.isolation.clone_from(&judged.isolation);
@@ -53,6 +55,7 @@ pub fn fill(report: &mut Report, job: &Job<'_>, explored: Explored, judged: Judg
             name: "fuzz".to_owned(),
             queries: 0,
             answered: 0,
+            pruned: 0,
             runs: lane.status.runs,
             differences: lane.status.differing,
         });
@@ -158,6 +161,7 @@ fn strategy(account: &beagle_engine::Account) -> StrategyEntry {
         answered: account.answered,
         runs: account.inputs,
         differences: account.differences,
+        pruned: account.pruned,
     }
 }
 

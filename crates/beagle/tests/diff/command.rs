@@ -143,7 +143,14 @@ fn saved_tests_run_without_beagle() {
 #[test]
 fn only_the_ways_to_search_that_are_asked_for_are_used() {
     let pair = word(&[("\"one\"", "\"three\"")]);
-    for list in ["reach", "propagate", "shadow", "cover", "shadow,cover"] {
+    for list in [
+        "reach",
+        "propagate",
+        "shadow",
+        "cover",
+        "shadow,cover",
+        "cover,prune",
+    ] {
         let report = pair.diff(&format!("--strategy {list} -- {{a:1}}"));
         let used = report.json["strategies"].as_array().unwrap();
         let names: Vec<_> = used.iter().map(|used| &used["name"]).collect();

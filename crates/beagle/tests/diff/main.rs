@@ -11,5 +11,6 @@ mod command;
 mod lane;
 mod papers;
 mod passwords;
+mod prune;
 mod refactorings;
 mod support;

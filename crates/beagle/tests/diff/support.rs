@@ -93,7 +93,7 @@ impl Pair {
     pub fn diff(&self, words: &str) -> Report {
         let strategy = match words.contains("--strategy") {
             true => "",
-            false => "--strategy reach,infect,propagate,shadow,cover",
+            false => "--strategy reach,infect,propagate,shadow,cover,prune",
         };
         self.beagle(&format!(
             "-q diff old.c new.c --format json {strategy} {words}"

@@ -28,6 +28,8 @@ pub struct Hunt<'a> {
     pub seed: &'a Input,
     /// How long to look.
     pub seconds: u64,
+    /// Further options.
+    pub options: &'a [&'a str],
 }
 
 impl Hunt<'_> {
@@ -38,6 +40,7 @@ impl Hunt<'_> {
         command.args([self.old.path(), self.new.path()]);
         command.args(["--first", "--format", "json", "--timeout"]);
         command.arg(self.seconds.to_string());
+        command.args(self.options);
         match &self.new.source {
             Source::Directory { program, .. } => {
                 command.arg("--program").arg(program);

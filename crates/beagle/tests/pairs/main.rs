@@ -160,6 +160,7 @@ fn check(pair: &Pair, seconds: u64, workshop: &Workshop, cache: &TempDir) -> Res
         new: &pair.new,
         seed,
         seconds,
+        options: &[],
     };
     let report = hunt.run(cache.path())?;
     let is_there = pair.kind != Kind::Refactoring;
