@@ -8,7 +8,7 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use beagle_lane::{Batch, Chance, Fuzzer, Mode, Mutator, Space, Tokens};
+use beagle_lane::{Batch, Chance, Fuzzer, Mode, Mutator, Space, Status, Tokens};
 use beagle_subjects::Subject;
 use beagle_trace::Input;
 use support::{batch, examples, fresh, make_version, run};
@@ -76,7 +76,7 @@ fn speed(subject: &Subject, seconds: u64) -> f64 {
 }
 
 /// Runs of both versions in a second of processor time, with everything that the search does.
-fn search(subject: &Subject, seconds: u64) -> (u64, f64) {
+fn search(subject: &Subject, seconds: u64) -> (Status, f64) {
     let made = make_version(&subject.base);
     let (old, new) = (made.start(), made.start());
     let mut fuzzer = Fuzzer::new(old, new, Space::default(), Tokens::default(), 1);
@@ -91,7 +91,7 @@ fn search(subject: &Subject, seconds: u64) -> (u64, f64) {
         let used = fuzzer.processor_time().unwrap() - before;
         if used.as_secs() >= seconds {
             let status = fuzzer.status();
-            return (status.differing, status.runs as f64 / used.as_secs_f64());
+            return (status.clone(), status.runs as f64 / used.as_secs_f64());
         }
     }
 }
@@ -106,10 +106,11 @@ fn main() {
         if only.as_ref().is_some_and(|only| *only != subject.name) {
             continue;
         }
-        let (differing, pairs) = search(&subject, seconds);
+        let (status, pairs) = search(&subject, seconds);
+        let (differing, late, forked) = (status.differing, status.late, status.forked);
         let single = speed(&subject, seconds);
         println!(
-            "{:10} {single:>10.0} {pairs:>10.0}, {differing} differences of a program from itself",
+            "{:10} {single:>10.0} {pairs:>10.0}, {differing} differences of a program from itself, {late} late, forked {forked:?}",
             subject.name
         );
         if runs > 0 {

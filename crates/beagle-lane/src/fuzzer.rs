@@ -61,6 +61,8 @@ const FIRST: usize = 16;
 const MOST: usize = 256;
 /// Inputs made from comparisons that wait.
 const MOST_WAITING: usize = 20_000;
+/// Of one input, for each version.
+const MOST_SUBSTITUTES: usize = 128;
 /// Every so many batches, some runs are repeated in fresh copies of the process.
 const CHECK_EVERY: u64 = 64;
 const CHECKED: usize = 4;
@@ -304,17 +306,20 @@ impl Fuzzer {
             let outcomes = process.run(&batch, mode)?;
             let compares = process.compares(&outcomes)?;
             for (number, (input, compares)) in inputs.iter().zip(compares).enumerate() {
+                let mut room =
+                    MOST_SUBSTITUTES.min(MOST_WAITING - self.waiting.len().min(MOST_WAITING));
                 for compared in compares {
                     if compared.is_text {
                         for text in &compared.sides {
                             self.tokens.see(text);
                         }
                     }
-                    if !known.insert((number, compared.clone())) {
+                    if room == 0 || !known.insert((number, compared.clone())) {
                         continue;
                     }
-                    for mut made in substitutes(input, &compared) {
-                        if self.waiting.len() < MOST_WAITING && self.space.repair(&mut made) {
+                    for mut made in substitutes(input, &compared).into_iter().take(room) {
+                        room -= 1;
+                        if self.space.repair(&mut made) {
                             self.waiting.push_back(made);
                         }
                     }

@@ -116,7 +116,7 @@ fn compared(program: &Program, stmt: StmtId) -> Vec<Vec<u8>> {
         let &Const::Int { width, bits } = program.constant(id) else {
             continue;
         };
-        if width > 64 || width < 8 {
+        if !(8..=64).contains(&width) {
             continue;
         }
         let shift = 128 - width;
