@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 
 /* Touched pages of a region are cleared one by one up to this many; more are given back to the system. */
-#define KEPT_PAGES 96
+#define KEPT_PAGES 512
 
 /* glibc's idea of the end of the heap; libc.c defines it. */
 extern void *__curbrk;
@@ -153,12 +153,17 @@ void memory_save(void) {
   }
   add_zero(AT_HEAP, HEAP_SIZE);
   add_zero(AT_STACK, STACK_SIZE);
+  add_zero(AT_MAPS, MAPS_SIZE);
   L->maps_high = AT_MAPS;
 }
 
 /* The part of a region that a run can have touched. */
 static u64 extent(const struct region *region) {
-  return region->start == AT_HEAP ? L->break_high - AT_HEAP : region->size;
+  switch (region->start) {
+  case AT_HEAP: return L->break_high - AT_HEAP;
+  case AT_MAPS: return L->maps_high - AT_MAPS;
+  default: return region->size;
+  }
 }
 
 static void note_touched(struct region *region) {
@@ -180,7 +185,7 @@ static void note_touched(struct region *region) {
 
 static void clear(struct region *region) {
   /* Also now and then, lest a single run make all later ones slow. */
-  if (region->pages > KEPT_PAGES || (region->pages > 16 && L->runs % 1024 == 0)) {
+  if (region->pages > KEPT_PAGES || (region->pages > 32 && L->runs % 64 == 0)) {
     lane_system(__NR_madvise, (i64)region->start, (i64)region->size, MADV_DONTNEED, 0, 0, 0);
     fill(region->touched, 0, pages(region->size));
     region->pages = 0;
@@ -217,11 +222,8 @@ void memory_restore(void) {
         clear(region);
     }
   }
-  if (L->maps_high != AT_MAPS) {
-    lane_system(__NR_madvise, AT_MAPS, (i64)(L->maps_high - AT_MAPS), MADV_DONTNEED, 0, 0, 0);
-    L->maps_high = AT_MAPS;
-    L->map_count = 0;
-  }
+  L->maps_high = AT_MAPS;
+  L->map_count = 0;
   L->break_now = L->break_high = AT_HEAP;
   /* What was touched by now is known. */
   L->faults = more ? page_faults() : faults;
