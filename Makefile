@@ -4,7 +4,7 @@
 CARGO ?= cargo
 EXAMPLE = subjects/fields
 
-.PHONY: all setup build demo test lint bench-ablation bench-changes bench-executor bench-mutants bench-solver clean
+.PHONY: all setup build demo test lint bench-ablation bench-changes bench-executor bench-lane bench-mutants bench-solver clean
 
 all: build
 
@@ -34,6 +34,11 @@ bench-changes: build
 # What tracing costs against native runs, in ratios.
 bench-executor: setup
 	$(CARGO) bench -p beagle --bench executor
+
+# Runs a second in the fast lane, and random runs compared with fresh processes; takes an hour.
+# SUBJECT=wrap RUNS=2000 takes seconds.
+bench-lane: setup
+	$(CARGO) bench -p beagle-lane --bench lane
 
 # The questions of the subjects: who answers them, how fast, and what Z3 alone takes.
 bench-solver: setup

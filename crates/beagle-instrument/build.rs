@@ -71,6 +71,7 @@ fn run() -> Result<()> {
         "-gline-tables-only",
     ];
     compile_all(models, &runtime.join("c/models"), &out, "models.bc")?;
+    compile_lane(&runtime.join("c/lane"), &out)?;
     std::fs::copy(runtime.join("functions.txt"), out.join("functions.txt"))
         .map_err(|error| format!("{}/functions.txt: {error}", runtime.display()))?;
     Ok(())
@@ -146,6 +147,18 @@ fn compile_all(options: &[&str], directory: &Path, out: &Path, name: &str) -> Re
     let mut command = Command::new(tool("llvm-link"));
     command.args(&modules).arg("-o").arg(out.join(name));
     succeed(&mut command, "llvm-link-19")
+}
+
+/// The runtime of the fast lane, one object file. It lives beside libc, so nothing in it may turn into
+/// calls of what the program could define itself.
+fn compile_lane(directory: &Path, out: &Path) -> Result<()> {
+    let options: &[&str] = &["-O2", "-fno-builtin", "-fno-strict-aliasing"];
+    compile_all(options, directory, out, "lane.bc")?;
+    let mut command = Command::new(tool("clang"));
+    command.args(["-O2", "-c", "-w", "-fno-pie"]);
+    command.arg(out.join("lane.bc"));
+    command.arg("-o").arg(out.join("lane.o"));
+    succeed(&mut command, "clang-19")
 }
 
 fn clang(options: &[&str], source: &Path, output: &Path) -> Result<()> {

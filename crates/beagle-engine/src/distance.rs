@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use beagle_program::{BlockId, Control, FunctionId, Op, StmtId};
 use rustc_hash::FxHashMap;
 
-use crate::twin::Half;
+use crate::twin::{Half, Side, Twin};
 
 /// What decides whether the blocks of one version run.
 pub struct ControlGraph {
@@ -141,4 +141,13 @@ impl Distances {
     pub fn edge(&self, branch: StmtId, to: u32) -> Option<u32> {
         self.edges.get(&(branch, to)).copied()
     }
+}
+
+/// How far each block of a version is from a change, by `BlockId`; `None` if none can be reached.
+pub fn to_changes(twin: &Twin<'_>, side: Side) -> Vec<Option<u32>> {
+    let half = twin.half(side);
+    let targets: Vec<BlockId> = half.changed().map(|(stmt, _)| half.block(stmt)).collect();
+    let distances = Distances::to(half, &ControlGraph::of(half), &targets);
+    let blocks = (0..half.program.blocks.len() as u32).map(BlockId);
+    blocks.map(|block| distances.block(block)).collect()
 }

@@ -136,6 +136,12 @@ pub trait Listener {
 
     /// Called again and again.
     fn progress(&mut self, status: &Status) -> Next;
+
+    /// Inputs that others found and that are worth a run. If there is nothing else to do (`idle`), it
+    /// may wait for some; `None` if no more will come.
+    fn offered(&mut self, _idle: bool) -> Option<Vec<Input>> {
+        None
+    }
 }
 
 struct Record {
@@ -268,6 +274,11 @@ impl<'a> Engine<'a> {
             if let Some(end) = self.is_over(listener) {
                 return Ok(end);
             }
+            for input in listener.offered(false).into_iter().flatten() {
+                if self.run(input.normalised(), None, listener)? == Next::Stop {
+                    return Ok(End::Stopped);
+                }
+            }
             // Many of them, or slow ones, must not keep questions from being asked.
             let enough = on_seeds > SEEDS_FIRST && on_seeds > start.elapsed() / 2;
             let chosen = match seeds.peek().is_some() && !enough {
@@ -282,6 +293,16 @@ impl<'a> Engine<'a> {
                 let next = self.run(seed.normalised(), None, listener)?;
                 self.seed = None;
                 on_seeds += now.elapsed();
+                next
+            } else if !self.is_complete()
+                && let Some(offered) = listener.offered(true)
+            {
+                let mut next = Next::GoOn;
+                for input in offered {
+                    if next == Next::GoOn {
+                        next = self.run(input.normalised(), None, listener)?;
+                    }
+                }
                 next
             } else {
                 return Ok(End::Exhausted);

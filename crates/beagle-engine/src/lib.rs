@@ -21,6 +21,7 @@ mod streams;
 mod twin;
 mod walk;
 
+pub use distance::to_changes;
 pub use engine::{End, Engine, EngineError, Listener, Look, Next, Options, Ran, Status, Survey};
 pub use frontier::Account;
 pub use scene::{Progress, Stopped};

@@ -10,3 +10,5 @@ pub const MODELS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/models.bc"))
 pub const RUNTIME: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/runtime.a"));
 /// The table of libc functions; see [`crate::table`].
 pub const FUNCTIONS: &str = include_str!(concat!(env!("OUT_DIR"), "/functions.txt"));
+/// The runtime of the fast lane, an object file.
+pub const LANE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/lane.o"));

@@ -20,6 +20,7 @@ mod function;
 mod helpers;
 mod internal;
 mod intrinsics;
+mod lane;
 mod leaves;
 mod link;
 mod memory;
@@ -34,6 +35,7 @@ mod table;
 mod vector;
 
 pub use error::Error;
+pub use lane::{Lane, LaneBlock, lane};
 pub use pipeline::{Instrumented, Optimise, Options, Times, instrument};
 
 use std::path::Path;

@@ -28,10 +28,40 @@ pub fn executable(
         .arg(&runtime)
         .args(link.args.iter().filter(|arg| !is_for_others(arg)))
         // What the runtime itself needs, and a program's own options may leave out.
-        .args(["-lm", "-ldl", "-lpthread"])
-        .arg("-o")
-        .arg(output)
-        .stdin(Stdio::null());
+        .args(["-lm", "-ldl", "-lpthread"]);
+    finish(command, driver, link, output)
+}
+
+/// Links the program of the fast lane: with all of libc inside, so that its state lies in memory that
+/// can be put back, and at fixed addresses. The runtime stands before libc, whose functions it replaces.
+pub fn lane(
+    object: &Path,
+    link: &Link,
+    cxx: bool,
+    scratch: &Path,
+    output: &Path,
+) -> Result<(), Error> {
+    let runtime = scratch.join("lane.o");
+    std::fs::write(&runtime, assets::LANE).map_err(|cause| Error::File {
+        what: "write",
+        path: runtime.clone(),
+        cause,
+    })?;
+    let driver = driver(if cxx { "clang++" } else { "clang" });
+    let mut command = Command::new(&driver);
+    let is_shared = |arg: &str| matches!(arg, "-pie" | "-static-pie" | "-rdynamic" | "-static");
+    let args = link.args.iter();
+    command
+        .args(["-static", "-fuse-ld=lld", "-Wl,--allow-multiple-definition"])
+        .arg(object)
+        .arg(&runtime)
+        .args(args.filter(|arg| !is_for_others(arg) && !is_shared(arg)))
+        .args(["-lm", "-lpthread"]);
+    finish(command, driver, link, output)
+}
+
+fn finish(mut command: Command, driver: PathBuf, link: &Link, output: &Path) -> Result<(), Error> {
+    command.arg("-o").arg(output).stdin(Stdio::null());
     // A build that was kept may outlive the directory that it was started from; the paths are
     // absolute, so that it hardly matters.
     if link.dir.is_dir() {

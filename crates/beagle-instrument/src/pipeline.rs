@@ -202,14 +202,16 @@ fn start_of_program(editor: &Editor<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-fn is_cxx(editor: &Editor<'_>) -> bool {
+/// Whether the program was written in C++.
+pub fn is_cxx(editor: &Editor<'_>) -> bool {
     editor.functions().into_iter().any(|function| {
         let name = function.value().name();
         function.is_declaration() && (name.starts_with("_Z") || name.starts_with("__gxx_"))
     })
 }
 
-fn has_invokes(editor: &Editor<'_>) -> bool {
+/// Whether calls of the program may end by an exception.
+pub fn has_invokes(editor: &Editor<'_>) -> bool {
     editor.functions().into_iter().any(|function| {
         function
             .blocks()

@@ -17,7 +17,7 @@ pub use coverage::{COVERAGE_AFTER_HELP, CoverageOptions};
 pub use diff::{DIFF_AFTER_HELP, DiffOptions, InvocationOptions, REPLAY_AFTER_HELP, ReplayOptions};
 pub use graph::{GRAPH_AFTER_HELP, GraphOptions, Picture};
 pub use record::{RECORD_AFTER_HELP, RecordOptions};
-pub use values::FailOn;
+pub use values::{FailOn, Strategy};
 
 /// Finds inputs on which two versions of a C program behave differently.
 #[derive(Debug, Parser)]

@@ -5,6 +5,7 @@
 
 mod blame;
 mod court;
+mod lane;
 mod listen;
 mod present;
 mod tests;
@@ -12,6 +13,7 @@ mod tests;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
@@ -27,16 +29,18 @@ use beagle_verdict::{
     Version as NativeVersion,
 };
 
-use crate::arguments::{DiffOptions, Format};
+use crate::arguments::{DiffOptions, Format, Strategy};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::invocation::Invocation;
+use crate::lane::Lane;
 use crate::progress::{self, Phase, Progress};
 use crate::timings::Timings;
 use crate::versions::{Order, Version};
 use crate::{output, status, traced};
 
 use court::{Court, Judged, Message, Tidying};
+use lane::{Driven, Offers};
 use listen::Listening;
 use tests::Seen;
 
@@ -46,6 +50,8 @@ struct Explored {
     is_complete: bool,
     status: beagle_engine::Status,
     strategies: Vec<beagle_engine::Account>,
+    /// What the fast lane did, if it was used.
+    lane: Option<Driven>,
 }
 
 /// Two versions, built and compared, and how their program is run.
@@ -231,6 +237,7 @@ impl Job<'_> {
                 .search
                 .strategy
                 .iter()
+                .filter(|strategy| **strategy != Strategy::Fuzz)
                 .map(|strategy| strategy.name().to_owned())
                 .collect(),
             shape: self.shape(),
@@ -250,6 +257,8 @@ impl Job<'_> {
             // Nobody listens any more if the search is over.
             let _ = sanitizing.send(Message::Sanitized(order.sanitized()));
         });
+        let shape = self.shape();
+        let over = AtomicBool::new(false);
         let result: Result<_, Failure> = std::thread::scope(|scope| {
             let tidying = Tidying {
                 invocation: self.invocation,
@@ -260,30 +269,81 @@ impl Job<'_> {
                 out: self.options.out.as_deref(),
             };
             let court = scope.spawn(move || court.sit(&receiver, &tidying));
-            let mut listener = Listening::new(self, cases, heard, deadline, &line);
+            let (offers, lane) = match self.uses_lane() {
+                true => {
+                    let (offers, link) = self.join_lane(&over);
+                    let (lane, seeds) = (self.lane(&shape), &self.invocation.seeds);
+                    let lane = scope.spawn(move || lane::drive(&lane, seeds, &link));
+                    (Some(offers), Some(lane))
+                }
+                false => (None, None),
+            };
+            let mut listener = Listening::new(self, cases, heard, deadline, &line, offers);
             listener.seen = self.seen(&mut engine, &mut listener);
             let inputs = &self.invocation.seeds;
             let order = listener.seen.order.iter();
             let seeds: Vec<Input> = order.map(|&index| inputs[index].clone()).collect();
             let end = engine.explore(&seeds, &mut listener);
+            over.store(true, Ordering::Relaxed);
             let seen = listener.close(self.grace(end.as_ref().ok(), deadline));
             line.update(&progress::Status::new(Phase::Confirming));
             let judged = match court.join() {
                 Ok(judged) => judged,
                 Err(panic) => std::panic::resume_unwind(panic),
             };
-            Ok((end.map_err(Failure::run)?, judged?, seen))
+            let lane = match lane.map(|lane| lane.join()).transpose() {
+                Ok(lane) => lane,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            Ok((end.map_err(Failure::run)?, judged?, seen, lane))
         });
         line.clear();
         timings.end("search");
-        let (end, judged, seen) = result?;
+        let (end, judged, seen, lane) = result?;
         let explored = Explored {
             end: (!self.interrupt.is_raised()).then_some(end),
             is_complete: engine.is_complete(),
             status: engine.status().clone(),
             strategies: engine.accounts().cloned().collect(),
+            lane,
         };
         Ok((explored, judged, seen))
+    }
+
+    /// Whether the fast lane is used. Who counts runs or questions wants the same each time, and gets it only
+    /// if asked for.
+    fn uses_lane(&self) -> bool {
+        let search = &self.options.search;
+        let counted = search.max_runs.is_some() || search.max_queries.is_some();
+        search.strategy.contains(&Strategy::Fuzz)
+            && !(counted && search.strategy == Strategy::DEFAULT)
+    }
+
+    /// Both ends of what joins the search with the fast lane.
+    fn join_lane<'o>(&self, over: &'o AtomicBool) -> (Offers, lane::Link<'o>) {
+        let alone = self.options.search.strategy == [Strategy::Fuzz];
+        let (offers, offered) = mpsc::channel();
+        let (made, taken) = mpsc::channel();
+        let link = lane::Link {
+            offers,
+            made: taken,
+            over,
+            alone,
+        };
+        (Offers::new(offered, made, alone), link)
+    }
+
+    fn lane<'l>(&'l self, shape: &'l Shape) -> Lane<'l> {
+        let (old, new) = self.versions;
+        Lane {
+            built: (&old.built, &new.built),
+            programs: (&old.program, &new.program),
+            comparison: self.comparison,
+            cache: &self.order.cache,
+            name: self.name,
+            fixture: self.invocation.fixture.as_deref(),
+            shape,
+        }
     }
 
     /// Which inputs to start from: if the user has many, those that promise most.

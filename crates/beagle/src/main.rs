@@ -11,6 +11,7 @@ mod failure;
 mod graph;
 mod interrupt;
 mod invocation;
+mod lane;
 mod output;
 mod progress;
 mod record;

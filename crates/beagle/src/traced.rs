@@ -105,7 +105,7 @@ fn make(built: &Built, numbers: &Numbers, dir: &Path) -> Result<(), Failure> {
 }
 
 /// The arguments of the link; files count with what they are now.
-fn linked(args: &[String], dir: &Path) -> String {
+pub fn linked(args: &[String], dir: &Path) -> String {
     let mut text = dir.display().to_string();
     for arg in args {
         text.push('\0');

@@ -20,6 +20,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("beagle-instrument", &["beagle-llvm", "beagle-trace"]),
     ("beagle-enclosure", &[]),
     ("beagle-executor", &["beagle-enclosure", "beagle-trace"]),
+    ("beagle-lane", &["beagle-trace"]),
     ("beagle-solver", &["beagle-trace"]),
     ("beagle-verdict", &["beagle-enclosure", "beagle-trace"]),
     (
@@ -55,6 +56,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
             "beagle-executor",
             "beagle-hunks",
             "beagle-instrument",
+            "beagle-lane",
             "beagle-program",
             "beagle-report",
             "beagle-sequence",

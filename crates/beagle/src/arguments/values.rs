@@ -21,19 +21,22 @@ pub enum Strategy {
     Cover,
     /// Do not go where nothing can differ
     Prune,
+    /// Try very many inputs in the fast lane, beside all the others
+    Fuzz,
     /// Go where no run has been yet, wherever that is; only if asked for, to compare with
     Unguided,
 }
 
 impl Strategy {
     /// Those that are used if none is asked for.
-    pub const DEFAULT: [Strategy; 6] = [
+    pub const DEFAULT: [Strategy; 7] = [
         Strategy::Reach,
         Strategy::Infect,
         Strategy::Propagate,
         Strategy::Shadow,
         Strategy::Cover,
         Strategy::Prune,
+        Strategy::Fuzz,
     ];
 
     /// The name that users write.
@@ -45,6 +48,7 @@ impl Strategy {
             Strategy::Shadow => "shadow",
             Strategy::Cover => "cover",
             Strategy::Prune => "prune",
+            Strategy::Fuzz => "fuzz",
             Strategy::Unguided => "unguided",
         }
     }

@@ -5,9 +5,11 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use beagle_engine::{Listener, Next, Progress, Ran, Status};
+use beagle_trace::Input;
 
 use super::Job;
 use super::court::{Case, Message, News};
+use super::lane::Offers;
 use super::tests::Seen;
 use crate::progress::{self, Phase};
 
@@ -17,28 +19,34 @@ pub struct Listening<'a> {
     cases: Sender<Message>,
     heard: Receiver<News>,
     found: usize,
+    /// How many runs there were.
+    runs: u64,
     deadline: Instant,
     line: &'a progress::Progress,
+    offers: Option<Offers>,
     /// What is known of the inputs to start from.
     pub seen: Seen,
 }
 
 impl<'a> Listening<'a> {
-    /// Candidates go to `cases`; `heard` tells what became of them.
+    /// Candidates go to `cases`; `heard` tells what became of them. The fast lane has `offers`.
     pub fn new(
         job: &'a Job<'a>,
         cases: Sender<Message>,
         heard: Receiver<News>,
         deadline: Instant,
         line: &'a progress::Progress,
+        offers: Option<Offers>,
     ) -> Self {
         Self {
+            offers,
             job,
             deadline,
             line,
             cases,
             heard,
             found: 0,
+            runs: 0,
             seen: Seen::default(),
         }
     }
@@ -57,11 +65,15 @@ impl Listener for Listening<'_> {
             self.seen.ran(index, &ran.reached, &ran.infected);
         }
         let touches = !ran.reached.is_empty();
-        if ran.differs || (touches && ran.fresh) {
+        let differs = match &mut self.offers {
+            Some(offers) => offers.ran(ran.input, ran.fresh, ran.differs),
+            None => ran.differs,
+        };
+        if differs || (touches && ran.fresh) {
             let case = Case {
                 run: ran.number,
                 input: ran.input.clone(),
-                differs: ran.differs,
+                differs,
                 changes: ran.reached.clone(),
                 cause: ran.cause.clone(),
                 seed: ran
@@ -73,7 +85,25 @@ impl Listener for Listening<'_> {
         Next::GoOn
     }
 
+    fn offered(&mut self, idle: bool) -> Option<Vec<Input>> {
+        let offers = self.offers.as_mut()?;
+        // The real programs may do what the traced ones could not.
+        for input in offers.left() {
+            let case = Case {
+                run: self.runs,
+                input,
+                differs: true,
+                changes: Vec::new(),
+                cause: None,
+                seed: None,
+            };
+            let _ = self.cases.send(Message::Case(Box::new(case)));
+        }
+        offers.take(idle)
+    }
+
     fn progress(&mut self, status: &Status) -> Next {
+        self.runs = status.runs;
         while let Ok(News::Found) = self.heard.try_recv() {
             self.found += 1;
         }

@@ -51,6 +51,17 @@ pub fn fill(report: &mut Report, job: &Job<'_>, explored: Explored, judged: Judg
         report.notes.push(note + why);
     }
     report.strategies = explored.strategies.iter().map(strategy).collect();
+    if let Some(lane) = &explored.lane {
+        report.strategies.push(StrategyEntry {
+            name: "fuzz".to_owned(),
+            queries: 0,
+            answered: 0,
+            pruned: 0,
+            runs: lane.status.runs,
+            differences: lane.status.differing,
+        });
+        report.notes.extend(lane.notes.iter().cloned());
+    }
     let mut propagated = BTreeSet::new();
     for (number, group) in (1..).zip(&judged.groups) {
         add_group(report, number, group, &mut propagated);

@@ -8,6 +8,7 @@
 
 mod abuse;
 mod command;
+mod lane;
 mod papers;
 mod passwords;
 mod prune;

@@ -87,11 +87,18 @@ impl Pair {
         Ran::new(self.command(line).output().unwrap())
     }
 
-    /// `beagle diff` of the two, with more words, as JSON.
+    /// `beagle diff` of the two, with more words, as JSON. Unless told, without the fast lane: tests count
+    /// what the search needs.
     #[track_caller]
     pub fn diff(&self, words: &str) -> Report {
-        self.beagle(&format!("-q diff old.c new.c --format json {words}"))
-            .report()
+        let strategy = match words.contains("--strategy") {
+            true => "",
+            false => "--strategy reach,infect,propagate,shadow,cover,prune",
+        };
+        self.beagle(&format!(
+            "-q diff old.c new.c --format json {strategy} {words}"
+        ))
+        .report()
     }
 }
 

@@ -1,0 +1,357 @@
+//! The loop of the fast lane: vary inputs, run both versions, keep what does something new.
+//!
+//! What counts as new: a block of either version that is executed as often as never before; a pair of
+//! paths through the changed functions that no run took, one path by each version, so that behaviour
+//! of one version alone is rewarded; coming nearer to a change; and a difference. A pair of paths counts
+//! once, also if it makes a difference, so that the search goes on behind the first one.
+//!
+//! LibAFL has all this for inputs that are bytes, one run at a time. Here an input is words, streams and
+//! files, two programs answer for it, and they answer for a few hundred at once.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use beagle_trace::Input;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::chance::Chance;
+use crate::corpus::{Corpus, Kept};
+use crate::error::Error;
+use crate::mutate::Mutator;
+use crate::outcome::Outcome;
+use crate::process::{Batch, Mode, Process, processor_time};
+use crate::space::Space;
+use crate::substitute::substitutes;
+use crate::tokens::Tokens;
+
+/// Something worth telling.
+#[derive(Clone, Debug)]
+pub struct News {
+    /// The input.
+    pub input: Input,
+    /// Whether the versions did something different that can be seen from outside.
+    pub differs: bool,
+    /// Whether a change was executed.
+    pub touches: bool,
+}
+
+/// What was done so far.
+#[derive(Clone, Debug, Default)]
+pub struct Status {
+    /// Runs of both versions.
+    pub runs: u64,
+    /// Runs on which the versions differed.
+    pub differing: u64,
+    /// Inputs that are kept.
+    pub kept: u64,
+    /// Runs that could not be done in the lane, by the number of the system call.
+    pub refused: FxHashMap<u32, u64>,
+    /// Runs that took too long.
+    pub late: u64,
+    /// The versions that are forked for each run because they cannot be put back.
+    pub forked: [bool; 2],
+    /// The versions that do not do the same each time, whatever is done about it.
+    pub unstable: [bool; 2],
+}
+
+/// Differences with one pair of paths and the same kind that are told.
+const ENOUGH: u32 = 3;
+/// Runs of a batch: small first, so that a difference is soon known.
+const FIRST: usize = 16;
+const MOST: usize = 256;
+/// Inputs made from comparisons that wait.
+const MOST_WAITING: usize = 20_000;
+/// Of one input, for each version.
+const MOST_SUBSTITUTES: usize = 128;
+/// Every so many batches, some runs are repeated in fresh copies of the process.
+const CHECK_EVERY: u64 = 64;
+const CHECKED: usize = 4;
+
+/// Runs both versions on inputs that it makes.
+pub struct Fuzzer {
+    sides: [Process; 2],
+    space: Space,
+    tokens: Tokens,
+    chance: Chance,
+    corpus: Corpus,
+    waiting: VecDeque<Input>,
+    /// Pairs of paths that were taken.
+    pairs: FxHashSet<(u64, u64)>,
+    differences: FxHashMap<(u64, u64, u32), u32>,
+    batches: u64,
+    status: Status,
+}
+
+impl Fuzzer {
+    /// For two versions.
+    pub fn new(old: Process, new: Process, space: Space, tokens: Tokens, seed: u64) -> Self {
+        Self {
+            sides: [old, new],
+            space,
+            tokens,
+            chance: Chance::new(seed),
+            corpus: Corpus::default(),
+            waiting: VecDeque::new(),
+            pairs: FxHashSet::default(),
+            differences: FxHashMap::default(),
+            batches: 0,
+            status: Status::default(),
+        }
+    }
+
+    /// What was done so far.
+    pub fn status(&self) -> &Status {
+        &self.status
+    }
+
+    /// How long the processor has worked for both versions and for the process that this is part of.
+    pub fn processor_time(&self) -> Result<Duration, Error> {
+        let [old, new] = &self.sides;
+        Ok(processor_time("self")? + old.processor_time()? + new.processor_time()?)
+    }
+
+    /// Looks on some inputs whether the versions can be put back: the same again, and the same as a fresh
+    /// copy of the process. Where they cannot, each run gets such a copy from now on.
+    pub fn check(&mut self, inputs: &[Input]) -> Result<(), Error> {
+        for chunk in inputs.chunks(MOST) {
+            let mut batch = Batch::default();
+            for input in chunk {
+                batch.push(input)?;
+            }
+            for side in 0..2 {
+                self.check_batch(side, &batch)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_batch(&mut self, side: usize, batch: &Batch) -> Result<(), Error> {
+        if self.status.forked[side] || batch.is_empty() {
+            return Ok(());
+        }
+        let process = &mut self.sides[side];
+        let mut run = |fork| {
+            let mode = Mode {
+                fork,
+                ..Mode::default()
+            };
+            process.run(batch, mode)
+        };
+        let (once, again, copies) = (run(false)?, run(false)?, run(true)?);
+        if differ(&once, &again) || differ(&once, &copies) {
+            self.status.forked[side] = true;
+            self.status.unstable[side] = differ(&copies, &run(true)?);
+        }
+        Ok(())
+    }
+
+    /// Adds an input to run as it is.
+    pub fn add(&mut self, input: Input) {
+        self.waiting.push_front(input);
+    }
+
+    /// Runs one batch, and tells what is new.
+    pub fn step(&mut self, tell: &mut dyn FnMut(News)) -> Result<(), Error> {
+        let most = FIRST << (self.batches / 4).min(4);
+        self.batches += 1;
+        let mut inputs = Vec::with_capacity(most);
+        let mut batch = Batch::default();
+        while inputs.len() < most.min(MOST) {
+            let Some(input) = self.next_input() else {
+                break;
+            };
+            if batch.push(&input)? {
+                inputs.push(input);
+            } else if batch.is_empty() {
+                // Too large on its own.
+                continue;
+            } else {
+                self.waiting.push_front(input);
+                break;
+            }
+        }
+        let mut fresh = Vec::new();
+        let [old, new] = self.run(&batch)?;
+        for ((input, old), new) in inputs.iter().zip(&old).zip(&new) {
+            if let Some(news) = self.look(input, old, new) {
+                fresh.push(input.clone());
+                if let Some(news) = news {
+                    tell(news);
+                }
+            }
+        }
+        self.status.kept = self.corpus.len() as u64;
+        self.follow(&fresh)?;
+        if self.batches.is_multiple_of(CHECK_EVERY) {
+            let from = self.chance.below(inputs.len());
+            let sample: Vec<_> = inputs.into_iter().skip(from).take(CHECKED).collect();
+            self.check(&sample)?;
+        }
+        Ok(())
+    }
+
+    fn next_input(&mut self) -> Option<Input> {
+        if let Some(input) = self.waiting.pop_front() {
+            return Some(input);
+        }
+        let mutator = Mutator {
+            space: &self.space,
+            tokens: &self.tokens,
+        };
+        for _ in 0..100 {
+            let base = self.corpus.pick(&mut self.chance)?;
+            let other = self.corpus.any(&mut self.chance)?;
+            let made = mutator.vary(&base.input, &other.input, &mut self.chance);
+            if made.is_some() {
+                return made;
+            }
+        }
+        None
+    }
+
+    /// One version after the other, so that all this takes one core and leaves the others alone.
+    fn run(&mut self, batch: &Batch) -> Result<[Vec<Outcome>; 2], Error> {
+        let mode = |fork| Mode {
+            fork,
+            ..Mode::default()
+        };
+        let [old, new] = &mut self.sides;
+        let [fork_old, fork_new] = self.status.forked;
+        let results = [
+            old.run(batch, mode(fork_old)),
+            new.run(batch, mode(fork_new)),
+        ];
+        let mut all = [Vec::new(), Vec::new()];
+        for (side, result) in results.into_iter().enumerate() {
+            all[side] = match result {
+                Ok(outcomes) => outcomes,
+                // The program broke the lane itself, such as by a wild pointer: leave the batch out.
+                Err(Error::Ended { .. } | Error::Stuck) => {
+                    self.sides[side].restart()?;
+                    self.status.forked[side] = true;
+                    Vec::new()
+                }
+                Err(error) => return Err(error),
+            };
+        }
+        Ok(all)
+    }
+
+    /// Whether a run did something new, and whether that is worth telling.
+    fn look(&mut self, input: &Input, old: &Outcome, new: &Outcome) -> Option<Option<News>> {
+        self.status.runs += 1;
+        for outcome in [old, new] {
+            if outcome.refused() {
+                *self.status.refused.entry(outcome.reason).or_insert(0) += 1;
+            }
+        }
+        if old.refused() || new.refused() {
+            return None;
+        }
+        if old.timed_out() && new.timed_out() {
+            self.status.late += 1;
+            return None;
+        }
+        let touches = old.changed() || new.changed();
+        let near = old.near.min(new.near);
+        let differs = old.seen() != new.seen();
+        let pair = (old.path, new.path);
+        let is_new_pair = touches && self.pairs.insert(pair);
+        let closer = near < self.corpus.best();
+        let mut told = closer || is_new_pair;
+        let mut kept = told || old.fresh() || new.fresh();
+        if differs {
+            self.status.differing += 1;
+            // How far a run came that was stopped says nothing, and to look closer takes long.
+            let late = old.timed_out() || new.timed_out();
+            let (a, b) = if late { (0, 0) } else { pair };
+            let count = self.differences.entry((a, b, kind(old, new))).or_insert(0);
+            *count += 1;
+            told = *count <= ENOUGH;
+            kept |= *count == 1;
+        }
+        if kept && !old.timed_out() && !new.timed_out() {
+            let touches = touches || old.whole != new.whole;
+            self.corpus.add(Kept {
+                input: input.clone(),
+                near,
+                touches,
+            });
+        }
+        let news = told.then(|| News {
+            input: input.clone(),
+            differs,
+            touches,
+        });
+        (kept || told).then_some(news)
+    }
+
+    /// Looks at what new inputs are compared with, and tries that instead.
+    fn follow(&mut self, inputs: &[Input]) -> Result<(), Error> {
+        let mut batch = Batch::default();
+        for input in inputs {
+            batch.push(input)?;
+        }
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let mut known = FxHashSet::default();
+        for side in 0..2 {
+            let mode = Mode {
+                fork: self.status.forked[side],
+                compares: true,
+                keep: false,
+            };
+            let process = &mut self.sides[side];
+            let outcomes = process.run(&batch, mode)?;
+            let compares = process.compares(&outcomes)?;
+            for (number, (input, compares)) in inputs.iter().zip(compares).enumerate() {
+                let mut room =
+                    MOST_SUBSTITUTES.min(MOST_WAITING - self.waiting.len().min(MOST_WAITING));
+                for compared in compares {
+                    if compared.is_text {
+                        for text in &compared.sides {
+                            self.tokens.see(text);
+                        }
+                    }
+                    if room == 0 || !known.insert((number, compared.clone())) {
+                        continue;
+                    }
+                    for mut made in substitutes(input, &compared).into_iter().take(room) {
+                        room -= 1;
+                        if self.space.repair(&mut made) {
+                            self.waiting.push_back(made);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the same inputs did something different. What takes too long takes as long as the machine has
+/// time for it.
+fn differ(some: &[Outcome], others: &[Outcome]) -> bool {
+    let same = |a: &Outcome, b: &Outcome| {
+        a.timed_out() || b.timed_out() || (a.seen(), a.whole) == (b.seen(), b.whole)
+    };
+    some.iter().zip(others).any(|(a, b)| !same(a, b))
+}
+
+/// In what two runs differ.
+fn kind(old: &Outcome, new: &Outcome) -> u32 {
+    let bits = [
+        old.out != new.out,
+        old.err != new.err,
+        old.files != new.files,
+        old.timed_out() != new.timed_out(),
+    ];
+    let bits = bits.iter().fold(0, |sum, &bit| sum << 1 | u32::from(bit));
+    let ends = if old.end == new.end {
+        0
+    } else {
+        1 + (old.end << 16 | new.end)
+    };
+    ends.wrapping_mul(31) ^ bits
+}

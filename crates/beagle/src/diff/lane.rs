@@ -1,0 +1,246 @@
+//! The fast lane beside the search: what it finds goes to the search, which runs it traced and hands it on
+//! to the court; what the solver makes comes back.
+
+use std::collections::{HashSet, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use beagle_lane::{Error, Fuzzer, News, Status};
+use beagle_trace::Input;
+
+use crate::lane::Lane;
+
+/// What came out of it.
+#[derive(Default)]
+pub struct Driven {
+    /// What it did.
+    pub status: Status,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+/// The lane's end of what joins it with the search.
+pub struct Link<'a> {
+    /// What it finds.
+    pub offers: Sender<News>,
+    /// What the solver made.
+    pub made: Receiver<Input>,
+    /// Whether the search is over.
+    pub over: &'a AtomicBool,
+    /// Whether it has the machine to itself.
+    pub alone: bool,
+}
+
+/// Runs the lane until the search is over.
+pub fn drive(lane: &Lane<'_>, seeds: &[Input], link: &Link<'_>) -> Driven {
+    let mut driven = Driven::default();
+    let mut fuzzer = match lane.fuzzer(1) {
+        Ok(fuzzer) => fuzzer,
+        Err(failure) => {
+            let why = failure.to_string();
+            let why = why.lines().next().unwrap_or_default();
+            driven.notes.push(format!("no fast lane: {why}"));
+            return driven;
+        }
+    };
+    if let Err(error) = turns(&mut fuzzer, seeds, link) {
+        driven.notes.push(format!("the fast lane ended: {error}"));
+    }
+    driven.status = fuzzer.status().clone();
+    driven.notes.extend(notes(&driven.status));
+    driven
+}
+
+fn turns(fuzzer: &mut Fuzzer, seeds: &[Input], link: &Link<'_>) -> Result<(), Error> {
+    fuzzer.check(seeds)?;
+    for seed in seeds {
+        fuzzer.add(seed.clone());
+    }
+    let mut last = Instant::now();
+    while !link.over.load(Ordering::Relaxed) {
+        while let Ok(input) = link.made.try_recv() {
+            fuzzer.add(input);
+        }
+        let start = Instant::now();
+        fuzzer.step(&mut |news| {
+            if news.differs || news.touches {
+                last = Instant::now();
+            }
+            // Nobody listens any more if the search is over.
+            let _ = link.offers.send(news);
+        })?;
+        if fuzzer.status().unstable != [false; 2] {
+            break;
+        }
+        if fuzzer.status().kept == 0 {
+            // Nothing can be run here; the solver may make something that can.
+            match link.made.recv_timeout(Duration::from_millis(100)) {
+                Ok(input) => fuzzer.add(input),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        } else if !link.alone {
+            std::thread::sleep(rest(last.elapsed(), start.elapsed()));
+        }
+    }
+    Ok(())
+}
+
+/// How long to leave the machine to others: who has found nothing for some time works less, but never stops.
+fn rest(vain: Duration, worked: Duration) -> Duration {
+    match vain.as_secs() {
+        0..2 => Duration::ZERO,
+        2..5 => worked / 2,
+        5..15 => worked * 2,
+        _ => worked * 4,
+    }
+}
+
+fn notes(status: &Status) -> Vec<String> {
+    let mut notes = Vec::new();
+    let sides = ["old", "new"].into_iter().enumerate();
+    for (side, which) in sides {
+        if status.unstable[side] {
+            let why = "does not do the same each time";
+            notes.push(format!("fast lane: given up, because {which} {why}"));
+        } else if status.forked[side] {
+            let why = "its memory cannot be put back after a run";
+            notes.push(format!(
+                "fast lane: {which} gets a process for each run, because {why}"
+            ));
+        }
+    }
+    let refused: u64 = status.refused.values().sum();
+    if refused > 0 {
+        let mut calls: Vec<_> = status.refused.keys().copied().collect();
+        calls.sort_unstable();
+        let calls: Vec<_> = calls
+            .iter()
+            .map(|call| (*call as i32).to_string())
+            .collect();
+        notes.push(format!(
+            "fast lane: {refused} runs were given up, because of system calls it does not have (numbers {})",
+            calls.join(", ")
+        ));
+    }
+    notes
+}
+
+/// The search's end of what joins it with the lane.
+pub struct Offers {
+    offers: Receiver<News>,
+    made: Sender<Input>,
+    differing: VecDeque<Input>,
+    others: VecDeque<Input>,
+    /// Inputs that differ in the lane and have yet to be run by the search.
+    expected: Vec<Input>,
+    /// Inputs that the search has handed to the court as differing.
+    judged: HashSet<u64>,
+    alone: bool,
+    idle: Option<Instant>,
+    start: Instant,
+}
+
+/// Inputs that only touch a change and wait; the latest are dropped.
+const MOST_WAITING: usize = 256;
+/// Inputs that differ and wait.
+const MOST_DIFFERING: usize = 4096;
+/// How long an exhausted search goes on with the lane at least.
+const LEAST: Duration = Duration::from_secs(2);
+
+impl Offers {
+    /// Offers come from `offers`; what the solver makes goes to `made`.
+    pub fn new(offers: Receiver<News>, made: Sender<Input>, alone: bool) -> Self {
+        Self {
+            offers,
+            made,
+            differing: VecDeque::new(),
+            others: VecDeque::new(),
+            expected: Vec::new(),
+            judged: HashSet::new(),
+            alone,
+            idle: None,
+            start: Instant::now(),
+        }
+    }
+
+    /// A few inputs for the search to run. `None` if it has nothing else to do and the lane has found nothing
+    /// for as long as the search took.
+    pub fn take(&mut self, idle: bool) -> Option<Vec<Input>> {
+        while let Ok(news) = self.offers.try_recv() {
+            self.sort(news);
+        }
+        if idle && self.differing.is_empty() && self.others.is_empty() {
+            match self.offers.recv_timeout(Duration::from_millis(20)) {
+                Ok(news) => self.sort(news),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => {
+                    let since = *self.idle.get_or_insert_with(Instant::now);
+                    let worked = since.saturating_duration_since(self.start);
+                    let enough = since.elapsed() > LEAST.max(worked);
+                    return (self.alone || !enough).then(Vec::new);
+                }
+            }
+        }
+        let mut taken: Vec<Input> = Vec::new();
+        while taken.len() < 4
+            && let Some(input) = self.differing.pop_front()
+        {
+            self.expected.push(input.clone());
+            taken.push(input);
+        }
+        let others = if idle { 8 } else { 1 };
+        let others = others.min(self.others.len());
+        taken.extend(self.others.drain(..others));
+        if !taken.is_empty() {
+            self.idle = None;
+        }
+        Some(taken)
+    }
+
+    fn sort(&mut self, news: News) {
+        let input = news.input.normalised();
+        if news.differs {
+            let known = self.judged.contains(&content(&input));
+            if !known && self.differing.len() < MOST_DIFFERING {
+                self.differing.push_back(input);
+            }
+        } else if self.others.len() < MOST_WAITING {
+            self.others.push_back(input);
+        }
+    }
+
+    /// The search has run an input, and saw it differ or not. Whether it differs, also as the lane sees it.
+    pub fn ran(&mut self, input: &Input, fresh: bool, differs: bool) -> bool {
+        let expected = self.expected.iter().position(|it| it == input);
+        if let Some(at) = expected {
+            self.expected.swap_remove(at);
+        } else if fresh {
+            // The lane may have ended.
+            let _ = self.made.send(input.clone());
+        }
+        let differs = differs || expected.is_some();
+        if differs {
+            self.judged.insert(content(input));
+        }
+        differs
+    }
+
+    /// Inputs that differ in the lane but could not be run by the search, or did not differ there.
+    pub fn left(&mut self) -> Vec<Input> {
+        let mut left = std::mem::take(&mut self.expected);
+        left.retain(|input| self.judged.insert(content(input)));
+        left
+    }
+}
+
+/// A hash of what programs see of an input.
+fn content(input: &Input) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for source in &input.sources {
+        (source.kind, &source.name, source.content()).hash(&mut hasher);
+    }
+    hasher.finish()
+}
