@@ -144,7 +144,9 @@ mod tests {
     fn every_strategy_of_the_engine_can_be_chosen() {
         let names =
             |all: Vec<&'static str>| all.into_iter().collect::<std::collections::BTreeSet<_>>();
+        // The fast lane works beside the engine.
         let ours = Strategy::value_variants().iter();
+        let ours = ours.filter(|strategy| **strategy != Strategy::Fuzz);
         let ours = names(ours.map(|strategy| strategy.name()).collect());
         assert_eq!(ours, names(beagle_engine::STRATEGIES.to_vec()));
     }
