@@ -178,12 +178,18 @@ pub struct Engine<'a> {
     status: Status,
     /// The input to start from that is being run.
     seed: Option<usize>,
+    /// Whether what is run was found by others.
+    is_offered: bool,
     /// Whether something was left out that could have mattered.
     cut: bool,
 }
 
 /// Conditions of runs that are kept; runs beyond are forgotten, the oldest first.
 const MOST_KEPT: usize = 3_000_000;
+
+/// Events and expressions of a run on an input that others found: there are many of them, and those that
+/// take long to run take very long to explore.
+const MOST_OFFERED: u32 = 200_000;
 
 /// The time for a question the first time, and when it is put off.
 const ROUNDS: [Duration; 3] = [
@@ -236,6 +242,7 @@ impl<'a> Engine<'a> {
                 ..Status::default()
             },
             seed: None,
+            is_offered: false,
             cut: !sees_all(twin, &options),
             options,
         })
@@ -274,10 +281,10 @@ impl<'a> Engine<'a> {
             if let Some(end) = self.is_over(listener) {
                 return Ok(end);
             }
-            for input in listener.offered(false).into_iter().flatten() {
-                if self.run(input.normalised(), None, listener)? == Next::Stop {
-                    return Ok(End::Stopped);
-                }
+            if let Some(offered) = listener.offered(false)
+                && self.take(offered, listener)? == Next::Stop
+            {
+                return Ok(End::Stopped);
             }
             // Many of them, or slow ones, must not keep questions from being asked.
             let enough = on_seeds > SEEDS_FIRST && on_seeds > start.elapsed() / 2;
@@ -297,13 +304,7 @@ impl<'a> Engine<'a> {
             } else if !self.is_complete()
                 && let Some(offered) = listener.offered(true)
             {
-                let mut next = Next::GoOn;
-                for input in offered {
-                    if next == Next::GoOn {
-                        next = self.run(input.normalised(), None, listener)?;
-                    }
-                }
-                next
+                self.take(offered, listener)?
             } else {
                 return Ok(End::Exhausted);
             };
@@ -311,6 +312,23 @@ impl<'a> Engine<'a> {
                 return Ok(End::Stopped);
             }
         }
+    }
+
+    /// Runs inputs that others found.
+    fn take(
+        &mut self,
+        inputs: Vec<Input>,
+        listener: &mut dyn Listener,
+    ) -> Result<Next, EngineError> {
+        let mut next = Next::GoOn;
+        self.is_offered = true;
+        for input in inputs {
+            if next == Next::GoOn {
+                next = self.run(input.normalised(), None, listener)?;
+            }
+        }
+        self.is_offered = false;
+        Ok(next)
     }
 
     fn next_question(&mut self) -> Option<Chosen> {
@@ -445,7 +463,12 @@ impl<'a> Engine<'a> {
             return Ok(Next::GoOn);
         }
         self.status.runs += 1;
-        let limits = &self.options.limits;
+        let mut limits = self.options.limits;
+        if self.is_offered {
+            limits.events = limits.events.min(MOST_OFFERED);
+            limits.nodes = limits.nodes.min(MOST_OFFERED);
+        }
+        let limits = &limits;
         let [old, new] = &mut self.executors;
         let (old, new) = std::thread::scope(|scope| {
             let old = scope.spawn(|| old.run(&input, limits));

@@ -38,6 +38,7 @@ old = "../base.c"
 new = "new.c"
 changed_functions = ["limit", "scale"]
 culprits = [1, 3]
+sequence = [1, 3]
 [[differs]]
 stdin = "x"
 regression = true
