@@ -121,7 +121,7 @@ fn a_wrong_output_is_found_on_the_version_it_is_claimed_of() {
         "{found:?}"
     );
     assert!(
-        found[1].contains("the culprits alone show no regression"),
+        found[1].contains("the culprits alone show no difference"),
         "{found:?}"
     );
 }
@@ -147,7 +147,7 @@ fn a_culprit_that_does_it_alone_is_found() {
     });
     assert_eq!(found.len(), 1);
     assert!(
-        found[0].contains("hunks {1} alone show the regression"),
+        found[0].contains("hunks {1} alone show the difference"),
         "{found:?}"
     );
 }
@@ -157,7 +157,7 @@ fn a_harmless_hunk_named_as_the_culprit_is_found() {
     let found = lies(with("pair.toml", "[1, 3]", "[1, 2]"));
     assert_eq!(found.len(), 1);
     assert!(
-        found[0].contains("the culprits alone show no regression"),
+        found[0].contains("the culprits alone show no difference"),
         "{found:?}"
     );
 }
