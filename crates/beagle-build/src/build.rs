@@ -109,20 +109,11 @@ pub fn build_sanitized(
     cache: &Cache,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<PathBuf, BuildError> {
-    let tools = Tools::find()?;
-    let task = Task {
-        label: &format!("{} with sanitizers", spec.label()),
-        config,
-        cache,
-        tools: &tools,
-        flavour: Flavour::Sanitized,
-    };
-    let made = task.made(spec, progress)?;
-    Ok(made.dir.join(made.finished.program))
+    build_native(spec, config, cache, Flavour::Sanitized, progress)
 }
 
-/// Builds a version natively, without bitcode, or finds that in the cache: enough to run it.
-/// Returns the program.
+/// Builds a version without bitcode, or finds that in the cache: enough to run it. Returns the
+/// program.
 pub fn build_native(
     spec: &VersionSpec,
     config: &Config,
@@ -131,8 +122,12 @@ pub fn build_native(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<PathBuf, BuildError> {
     let tools = Tools::find()?;
+    let label = match flavour {
+        Flavour::Sanitized => format!("{} with sanitizers", spec.label()),
+        _ => spec.label(),
+    };
     let task = Task {
-        label: &spec.label(),
+        label: &label,
         config,
         cache,
         tools: &tools,

@@ -144,6 +144,26 @@ pub trait Listener {
     }
 }
 
+/// Where an input comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// It is the one of this index to start from.
+    Seed(usize),
+    /// It is the answer to a question.
+    Question(Chosen),
+    /// Others found it.
+    Offer,
+}
+
+impl Origin {
+    fn seed(self) -> Option<usize> {
+        match self {
+            Origin::Seed(index) => Some(index),
+            Origin::Question(_) | Origin::Offer => None,
+        }
+    }
+}
+
 struct Record {
     input: Input,
     product: Product,
@@ -176,10 +196,6 @@ pub struct Engine<'a> {
     /// place.
     ways: FxHashMap<(u64, Site), Vec<Expr>>,
     status: Status,
-    /// The input to start from that is being run.
-    seed: Option<usize>,
-    /// Whether what is run was found by others.
-    is_offered: bool,
     /// Whether something was left out that could have mattered.
     cut: bool,
 }
@@ -241,8 +257,6 @@ impl<'a> Engine<'a> {
                 changes: vec![Progress::default(); twin.comparison.changes.len()],
                 ..Status::default()
             },
-            seed: None,
-            is_offered: false,
             cut: !sees_all(twin, &options),
             options,
         })
@@ -296,9 +310,7 @@ impl<'a> Engine<'a> {
                 self.follow(chosen, listener)?
             } else if let Some((index, seed)) = seeds.next() {
                 let now = Instant::now();
-                self.seed = Some(index);
-                let next = self.run(seed.normalised(), None, listener)?;
-                self.seed = None;
+                let next = self.run(seed.normalised(), Origin::Seed(index), listener)?;
                 on_seeds += now.elapsed();
                 next
             } else if !self.is_complete()
@@ -321,13 +333,11 @@ impl<'a> Engine<'a> {
         listener: &mut dyn Listener,
     ) -> Result<Next, EngineError> {
         let mut next = Next::GoOn;
-        self.is_offered = true;
         for input in inputs {
             if next == Next::GoOn {
-                next = self.run(input.normalised(), None, listener)?;
+                next = self.run(input.normalised(), Origin::Offer, listener)?;
             }
         }
-        self.is_offered = false;
         Ok(next)
     }
 
@@ -344,7 +354,7 @@ impl<'a> Engine<'a> {
                 let account = self.frontier.account(chosen.strategy);
                 account.inputs += 1;
                 account.effort += RUN_EFFORT;
-                self.run(input, Some(chosen), listener)
+                self.run(input, Origin::Question(chosen), listener)
             }
             _ => Ok(Next::GoOn),
         }
@@ -456,7 +466,7 @@ impl<'a> Engine<'a> {
     fn run(
         &mut self,
         input: Input,
-        chosen: Option<Chosen>,
+        origin: Origin,
         listener: &mut dyn Listener,
     ) -> Result<Next, EngineError> {
         if !self.seen.insert(hash(&input)) {
@@ -464,24 +474,14 @@ impl<'a> Engine<'a> {
         }
         self.status.runs += 1;
         let mut limits = self.options.limits;
-        if self.is_offered {
+        if origin == Origin::Offer {
             limits.events = limits.events.min(MOST_OFFERED);
             limits.nodes = limits.nodes.min(MOST_OFFERED);
         }
-        let limits = &limits;
-        let [old, new] = &mut self.executors;
-        let (old, new) = std::thread::scope(|scope| {
-            let old = scope.spawn(|| old.run(&input, limits));
-            let new = new.run(&input, limits);
-            let old = old.join();
-            (
-                old.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-                new,
-            )
-        });
-        let (old, new) = match (old, new) {
-            (Ok(old), Ok(new)) => (old, new),
-            (Err(error), _) | (_, Err(error)) => {
+        let seed = origin.seed();
+        let (old, new) = match run_both(&mut self.executors, &input, &limits) {
+            Ok(both) => both,
+            Err(error) => {
                 // The first run tells whether anything works at all.
                 if self.status.runs == 1 {
                     return Err(error.into());
@@ -503,7 +503,7 @@ impl<'a> Engine<'a> {
                 cause: None,
                 fresh: true,
                 infected: Vec::new(),
-                seed: self.seed,
+                seed,
             };
             return Ok(listener.ran(&ran));
         };
@@ -525,7 +525,7 @@ impl<'a> Engine<'a> {
         let differs = is_different(&old, &new) || !old_read.files().eq(new_read.files());
         self.cut |= product.cut;
         self.scene.add(&mut product);
-        if let Some(at) = chosen.map(|chosen| chosen.at)
+        if let Origin::Question(Chosen { at, .. }) = origin
             && product.news > 0
             && let Some(record) = &self.records[at.run as usize]
         {
@@ -543,7 +543,7 @@ impl<'a> Engine<'a> {
         if differs {
             self.status.differing += 1;
             self.scene.differed(&product);
-            if let Some(chosen) = chosen {
+            if let Origin::Question(chosen) = origin {
                 self.frontier.account(chosen.strategy).differences += 1;
             }
         }
@@ -558,7 +558,7 @@ impl<'a> Engine<'a> {
             reached,
             cause,
             fresh,
-            seed: self.seed,
+            seed,
         });
         self.keep(input, product);
         Ok(next)
@@ -608,6 +608,21 @@ impl Own {
         }
         Self { path, prefix }
     }
+}
+
+/// Runs both versions side by side.
+fn run_both<'e>(
+    [old, new]: &'e mut [Executor; 2],
+    input: &Input,
+    limits: &Limits,
+) -> Result<(Run<'e>, Run<'e>), ExecutorError> {
+    std::thread::scope(|scope| {
+        let old = scope.spawn(|| old.run(input, limits));
+        let new = new.run(input, limits);
+        let old = old.join();
+        let old = old.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok((old?, new?))
+    })
 }
 
 /// Whether everything that matters can be followed, before anything was run.

@@ -89,7 +89,7 @@ pub struct Frontier {
 }
 
 /// A question that is to be asked, and whose idea it is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chosen {
     /// The question.
     pub at: Reference,

@@ -427,6 +427,7 @@ impl Builder<'_> {
             let path = &mut self.product.path;
             let now = (path.value(self.pool, old), path.value(self.pool, new));
             let (Some(x), Some(y)) = now else { continue };
+            let differs = self.pool.ne(old, new);
             if x != y {
                 if self.twin.is_single(place) {
                     self.product.effects.push(Effect {
@@ -436,7 +437,6 @@ impl Builder<'_> {
                     });
                 }
                 // What comes after is explored for inputs for which this still differs, and for others.
-                let differs = self.pool.ne(old, new);
                 if self.infected.insert(place) && self.pool.value(differs).is_none() {
                     let kind = ConditionKind::Assume {
                         reason: AssumeReason::Value,
@@ -445,7 +445,6 @@ impl Builder<'_> {
                 }
                 continue;
             }
-            let differs = self.pool.ne(old, new);
             let edge = self.edge(self.context, None);
             self.product.questions.push(Question {
                 aim: Aim::Infection,

@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 
 use beagle_llvm::{Binary, IntPredicate};
 use beagle_llvm::{
-    Block, Cast, Constant, Context, Editor, Effort, Function, Instruction, Machine, Module, Opcode,
+    Block, Cast, Constant, Context, Editor, Effort, Function, Instruction, Machine, Opcode,
     TypeKind, Value, ValueKind,
 };
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::number::SITE;
-use crate::pipeline::{has_invokes, is_cxx};
+use crate::pipeline::{has_invokes, is_cxx, loaded, rename_main};
 use crate::symbols::Outside;
 use crate::{Error, Ids, Link, assets, internal, link, number, sober};
 
@@ -60,18 +60,10 @@ impl Lane {
 /// Makes the program of the fast lane.
 pub fn lane(bitcode: &Path, ids: &Ids, link: &Link, output: &Path) -> Result<Lane, Error> {
     let mut context = Context::new();
-    let mut module = Module::load(&mut context, bitcode)?;
-    let triple = module.triple();
-    if !(triple.starts_with("x86_64-") && triple.contains("linux")) {
-        return Err(Error::OtherMachine(triple));
-    }
+    let mut module = loaded(&mut context, bitcode)?;
     number::program(&mut module, ids)?;
     let (cxx, split) = module.edit(|editor| {
-        let main = editor
-            .function("main")
-            .filter(|main| !main.is_declaration())
-            .ok_or(Error::NoMain)?;
-        editor.rename(main.value(), MAIN);
+        rename_main(editor, MAIN)?;
         sober::module(editor);
         Ok::<_, Error>((is_cxx(editor), has_invokes(editor)))
     })?;

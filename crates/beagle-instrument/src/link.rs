@@ -14,12 +14,7 @@ pub fn executable(
     scratch: &Path,
     output: &Path,
 ) -> Result<(), Error> {
-    let runtime = scratch.join("libbeagle_runtime.a");
-    std::fs::write(&runtime, assets::RUNTIME).map_err(|cause| Error::File {
-        what: "write",
-        path: runtime.clone(),
-        cause,
-    })?;
+    let runtime = placed(scratch.join("libbeagle_runtime.a"), assets::RUNTIME)?;
     let driver = driver(if cxx { "clang++" } else { "clang" });
     let mut command = Command::new(&driver);
     command
@@ -41,12 +36,7 @@ pub fn lane(
     scratch: &Path,
     output: &Path,
 ) -> Result<(), Error> {
-    let runtime = scratch.join("lane.o");
-    std::fs::write(&runtime, assets::LANE).map_err(|cause| Error::File {
-        what: "write",
-        path: runtime.clone(),
-        cause,
-    })?;
+    let runtime = placed(scratch.join("lane.o"), assets::LANE)?;
     let driver = driver(if cxx { "clang++" } else { "clang" });
     let mut command = Command::new(&driver);
     let is_shared = |arg: &str| matches!(arg, "-pie" | "-static-pie" | "-rdynamic" | "-static");
@@ -58,6 +48,18 @@ pub fn lane(
         .args(args.filter(|arg| !is_for_others(arg) && !is_shared(arg)))
         .args(["-lm", "-lpthread"]);
     finish(command, driver, link, output)
+}
+
+/// Writes a runtime to where it can be linked.
+fn placed(path: PathBuf, runtime: &[u8]) -> Result<PathBuf, Error> {
+    match std::fs::write(&path, runtime) {
+        Ok(()) => Ok(path),
+        Err(cause) => Err(Error::File {
+            what: "write",
+            path,
+            cause,
+        }),
+    }
 }
 
 fn finish(mut command: Command, driver: PathBuf, link: &Link, output: &Path) -> Result<(), Error> {

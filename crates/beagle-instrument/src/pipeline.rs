@@ -109,13 +109,9 @@ pub fn instrument(
     let start = Instant::now();
     let table = Table::parse(assets::FUNCTIONS);
     let mut context = Context::new();
-    let mut module = Module::load(&mut context, bitcode)?;
-    let triple = module.triple();
-    if !(triple.starts_with("x86_64-") && triple.contains("linux")) {
-        return Err(Error::OtherMachine(triple));
-    }
+    let mut module = loaded(&mut context, bitcode)?;
     number::program(&mut module, ids)?;
-    let cxx = module.edit(|editor| start_of_program(editor).map(|()| is_cxx(editor)))?;
+    let cxx = module.edit(|editor| rename_main(editor, MAIN).map(|()| is_cxx(editor)))?;
     module.strip_debug();
     let mut models = Vec::new();
     module.link(assets::MODELS, |module| {
@@ -192,13 +188,23 @@ pub fn instrument(
     })
 }
 
+/// A program that can be instrumented here.
+pub fn loaded<'c>(context: &'c mut Context, bitcode: &Path) -> Result<Module<'c>, Error> {
+    let module = Module::load(context, bitcode)?;
+    let triple = module.triple();
+    match triple.starts_with("x86_64-") && triple.contains("linux") {
+        true => Ok(module),
+        false => Err(Error::OtherMachine(triple)),
+    }
+}
+
 /// The runtime has the `main` that the system calls; the program's gets another name.
-fn start_of_program(editor: &Editor<'_>) -> Result<(), Error> {
+pub fn rename_main(editor: &Editor<'_>, name: &str) -> Result<(), Error> {
     let main = editor
         .function("main")
         .filter(|main| !main.is_declaration())
         .ok_or(Error::NoMain)?;
-    editor.rename(main.value(), MAIN);
+    editor.rename(main.value(), name);
     Ok(())
 }
 

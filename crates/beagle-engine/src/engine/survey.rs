@@ -11,7 +11,7 @@ use std::time::Instant;
 use beagle_trace::event::Site;
 use rustc_hash::{FxHashSet, FxHasher};
 
-use super::{Engine, Input, Listener, Next, Product, Side, Traced, is_different};
+use super::{Engine, Input, Listener, Next, Product, Side, Traced, is_different, run_both};
 
 /// Branches that are so many others away from a change are its neighbourhood.
 const NEAR: u32 = 3;
@@ -178,18 +178,8 @@ impl Engine<'_> {
         for source in &mut input.sources {
             (source.symbolic, source.pad) = (false, 0);
         }
-        let limits = &self.options.limits;
-        let [old, new] = &mut self.executors;
-        let (old, new) = std::thread::scope(|scope| {
-            let old = scope.spawn(|| old.run(&input, limits));
-            let new = new.run(&input, limits);
-            let old = old.join();
-            (
-                old.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-                new,
-            )
-        });
-        let (old, new) = (old.ok()?, new.ok()?);
+        let both = run_both(&mut self.executors, &input, &self.options.limits);
+        let (old, new) = both.ok()?;
         let mut differs = is_different(&old, &new);
         let mut found = Look::default();
         // Without a trace it is still known whether they differ.
