@@ -7,12 +7,15 @@
 //! ask first, the [`Engine`] asks and runs what the solver answers. Whether a difference is one is
 //! for the native programs to say, not for this crate.
 
+mod closing;
 mod distance;
 mod engine;
 mod faults;
 mod frontier;
+mod loosen;
 mod product;
 mod question;
+mod region;
 mod scene;
 mod shape;
 mod steps;
@@ -22,7 +25,9 @@ mod twin;
 mod walk;
 
 pub use distance::to_changes;
-pub use engine::{End, Engine, EngineError, Listener, Look, Next, Options, Ran, Status, Survey};
+pub use engine::{
+    Appetite, End, Engine, EngineError, Listener, Look, Next, Options, Ran, Status, Survey,
+};
 pub use frontier::Account;
 pub use scene::{Progress, Stopped};
 pub use shape::{Bounds, Shape};

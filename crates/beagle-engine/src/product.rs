@@ -7,6 +7,7 @@ use beagle_trace::event::Site;
 use beagle_trace::{AssumeReason, Cases, Event, Input, Trace};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
+use crate::closing::{Closing, OPEN};
 use crate::faults;
 use crate::question::{Aim, Edge, From, Question};
 use crate::steps::{self, Step, What};
@@ -28,6 +29,15 @@ pub struct Held {
 }
 
 impl Held {
+    /// The index of the successor that was taken, if it decides which way control goes.
+    pub fn taken(&self) -> Option<u32> {
+        match self.kind {
+            ConditionKind::Branch { taken } => Some(u32::from(!taken)),
+            ConditionKind::Switch { case, .. } => Some(case),
+            ConditionKind::Assume { .. } | ConditionKind::Bounds { .. } => None,
+        }
+    }
+
     /// Whether there are more ways on than two, of which not all are known.
     pub fn is_open(&self) -> bool {
         match self.kind {
@@ -73,6 +83,8 @@ pub struct Product {
     pub path: Path,
     /// What each condition of the path is.
     pub held: Vec<Held>,
+    /// The step from which on each condition no longer decides what is executed.
+    pub closed: Vec<usize>,
     /// A number for each prefix of the path: equal for equal conditions.
     pub hashes: Vec<u64>,
     /// The questions that the run raises.
@@ -94,6 +106,8 @@ pub struct Product {
     pub lost: usize,
     /// Whether there are ways on that are not asked for.
     pub cut: bool,
+    /// Ways that the run was to take, by branch and successor: see [`loosen`](crate::loosen).
+    pub toward: FxHashSet<(Site, u32)>,
 }
 
 /// What one version left of a run.
@@ -198,6 +212,7 @@ impl Product {
             product: Self {
                 path: Path::new(pool, input.clone()),
                 held: Vec::new(),
+                closed: Vec::new(),
                 hashes: vec![0],
                 questions: Vec::new(),
                 reached: FxHashMap::default(),
@@ -211,6 +226,7 @@ impl Product {
                     .map(|t| t.conditions.lost + t.streams.lost)
                     .sum(),
                 cut: false,
+                toward: FxHashSet::default(),
             },
             pool,
             step: 0,
@@ -223,6 +239,7 @@ impl Product {
             infected: FxHashSet::default(),
             unequal: FxHashSet::default(),
             known: FxHashMap::default(),
+            closing: [Closing::new(&twin.old), Closing::new(&twin.new)],
             done: FxHashMap::default(),
         };
         for &limit in limits {
@@ -270,6 +287,8 @@ struct Builder<'a> {
     unequal: FxHashSet<(Expr, Expr)>,
     /// The conditions that are held already.
     known: FxHashMap<Expr, usize>,
+    /// The branches that each version is in.
+    closing: [Closing<'a>; 2],
     /// How many conditions were there when a version came to a word of its trace.
     done: FxHashMap<(Side, usize), (usize, usize)>,
 }
@@ -318,6 +337,7 @@ impl Builder<'_> {
         let step = self.traced(side).steps[at];
         let word = step.word as usize;
         let here = (self.product.held.len(), self.step);
+        self.closing[side as usize].step(&step, self.step, &mut self.product.closed);
         match step.what {
             What::Enter | What::Leave => return,
             What::Statement => {
@@ -346,7 +366,7 @@ impl Builder<'_> {
         }
         self.note(side, &step);
         if let Some((expr, kind)) = self.condition(side, word) {
-            self.hold(From::One(side), step.site, kind, expr);
+            self.hold_at(side, From::One(side), &step, kind, expr);
         }
     }
 
@@ -359,6 +379,9 @@ impl Builder<'_> {
 
     fn together(&mut self, i: usize, j: usize) {
         let (a, b) = (self.old.steps[i], self.new.steps[j]);
+        for (side, step) in [(Side::Old, &a), (Side::New, &b)] {
+            self.closing[side as usize].step(step, self.step, &mut self.product.closed);
+        }
         self.compare_variables();
         let here = (self.product.held.len(), self.step);
         let words = (a.word as usize, b.word as usize);
@@ -391,16 +414,15 @@ impl Builder<'_> {
         }
         match (old, new) {
             (Some((x, kind)), Some((y, _))) if x == y => {
-                self.hold(From::Both, a.site, kind, x);
+                self.hold_at(Side::New, From::Both, &b, kind, x);
             }
             (old, new) => {
                 if !parted {
                     self.partings(a.site, old.as_ref(), new.as_ref());
                 }
-                for (side, site, condition) in [(Side::Old, a.site, old), (Side::New, b.site, new)]
-                {
+                for (side, step, condition) in [(Side::Old, &a, old), (Side::New, &b, new)] {
                     if let Some((expr, kind)) = condition {
-                        self.hold(From::One(side), site, kind, expr);
+                        self.hold_at(side, From::One(side), step, kind, expr);
                     }
                 }
             }
@@ -453,6 +475,8 @@ impl Builder<'_> {
                 from: From::Both,
                 edge,
                 step: self.step,
+                without: Vec::new(),
+                conflict: Vec::new(),
             });
         }
     }
@@ -474,6 +498,8 @@ impl Builder<'_> {
                 from: From::Both,
                 edge,
                 step: self.step,
+                without: Vec::new(),
+                conflict: Vec::new(),
             });
         };
         let old = old.map(|&(expr, _)| expr);
@@ -483,6 +509,18 @@ impl Builder<'_> {
             let mut asked = vec![self.pool.not(one)];
             asked.extend(other);
             ask(asked);
+        }
+    }
+
+    /// Adds the condition of a step of this version, and asks for the other ways on.
+    fn hold_at(&mut self, side: Side, from: From, step: &Step, kind: ConditionKind, expr: Expr) {
+        let index = self.product.held.len();
+        self.hold(from, step.site, kind, expr);
+        if let Some(held) = self.product.held.get(index)
+            && held.taken().is_some()
+            && !self.closing[side as usize].add(step, index)
+        {
+            self.product.closed[index] = self.step + 1;
         }
     }
 
@@ -503,6 +541,7 @@ impl Builder<'_> {
         self.product.hashes.last().hash(&mut hasher);
         expr.hash(&mut hasher);
         self.product.hashes.push(hasher.finish());
+        self.product.closed.push(OPEN);
         self.product.held.push(Held {
             from,
             site,
@@ -523,6 +562,8 @@ impl Builder<'_> {
             from,
             edge: Edge { site, to, mark },
             step,
+            without: Vec::new(),
+            conflict: Vec::new(),
         };
         match kind {
             ConditionKind::Branch { taken } => {
@@ -595,6 +636,8 @@ impl Builder<'_> {
                 from: From::Both,
                 edge: builder.edge(0, None),
                 step,
+                without: Vec::new(),
+                conflict: Vec::new(),
             });
         };
         let destinations: Vec<_> = self.old.streams.all.keys().cloned().collect();
@@ -700,6 +743,8 @@ impl Builder<'_> {
                         mark: 0,
                     },
                     step,
+                    without: Vec::new(),
+                    conflict: Vec::new(),
                 });
             }
         }

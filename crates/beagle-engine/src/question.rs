@@ -67,4 +67,16 @@ pub struct Question {
     pub edge: Edge,
     /// The step of the product before which it is asked.
     pub step: usize,
+    /// The conditions before it that need not hold, although they did.
+    pub without: Vec<usize>,
+    /// The conditions that were found to stand in the way. It is not to be asked as it is, but without some
+    /// of them.
+    pub conflict: Vec<usize>,
+}
+
+impl Question {
+    /// Whether it is not asked on exactly what held: see [`loosen`](crate::loosen).
+    pub fn is_loose(&self) -> bool {
+        !self.without.is_empty() || !self.conflict.is_empty()
+    }
 }

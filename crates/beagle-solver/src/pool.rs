@@ -73,6 +73,14 @@ impl Table {
     }
 }
 
+/// What can have too many variables to keep them at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Wide {
+    Expr(Expr),
+    /// The cells of the table with this number.
+    Table(u32),
+}
+
 /// All expressions.
 #[derive(Debug, Default)]
 pub struct Pool {
@@ -264,21 +272,25 @@ impl Pool {
     /// The variables of all these expressions, in ascending order.
     pub(crate) fn variables_of_all(&self, roots: impl IntoIterator<Item = Expr>) -> Vec<Variable> {
         let mut seen: Vec<u64> = Vec::new();
-        self.collect_variables(roots, |expr| {
-            seen.resize(self.len() / 64 + 1, 0);
-            let (word, bit) = (&mut seen[expr.index() / 64], 1 << (expr.index() % 64));
-            let new = *word & bit == 0;
-            *word |= bit;
-            new
+        let mut tables = FxHashSet::default();
+        self.collect_variables(roots, |wide| match wide {
+            Wide::Table(number) => tables.insert(number),
+            Wide::Expr(expr) => {
+                seen.resize(self.len() / 64 + 1, 0);
+                let (word, bit) = (&mut seen[expr.index() / 64], 1 << (expr.index() % 64));
+                let new = *word & bit == 0;
+                *word |= bit;
+                new
+            }
         })
     }
 
-    /// The same, without those of expressions that are not to be entered. Only expressions with
-    /// many variables are asked for.
+    /// The same, without those of expressions and tables that are not to be entered. Only what has
+    /// many variables is asked for.
     pub(crate) fn collect_variables(
         &self,
         roots: impl IntoIterator<Item = Expr>,
-        mut enter: impl FnMut(Expr) -> bool,
+        mut enter: impl FnMut(Wide) -> bool,
     ) -> Vec<Variable> {
         let mut todo: Vec<Expr> = roots.into_iter().collect();
         let mut found = Vec::new();
@@ -289,10 +301,11 @@ impl Pool {
             match self.supports.get(support) {
                 Some(variables) if sets.insert(support) => found.extend_from_slice(variables),
                 Some(_) => {}
-                None if enter(expr) => {
+                None if enter(Wide::Expr(expr)) => {
                     let term = self.term(expr);
                     todo.extend(term.operands());
-                    if term.op == Op::Lookup {
+                    // Many look in the same table.
+                    if term.op == Op::Lookup && enter(Wide::Table(term.b)) {
                         let cells = &self.tables[term.b as usize].cells;
                         todo.extend(cells.iter().map(|&(_, cell)| cell));
                     }

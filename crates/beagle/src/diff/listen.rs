@@ -4,7 +4,7 @@
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
-use beagle_engine::{Listener, Next, Progress, Ran, Status};
+use beagle_engine::{Appetite, Listener, Next, Progress, Ran, Status};
 use beagle_trace::Input;
 
 use super::Job;
@@ -85,7 +85,7 @@ impl Listener for Listening<'_> {
         Next::GoOn
     }
 
-    fn offered(&mut self, idle: bool) -> Option<Vec<Input>> {
+    fn offered(&mut self, appetite: Appetite) -> Option<Vec<Input>> {
         let offers = self.offers.as_mut()?;
         // The real programs may do what the traced ones could not.
         for input in offers.left() {
@@ -99,7 +99,7 @@ impl Listener for Listening<'_> {
             };
             let _ = self.cases.send(Message::Case(Box::new(case)));
         }
-        offers.take(idle)
+        offers.take(appetite)
     }
 
     fn progress(&mut self, status: &Status) -> Next {

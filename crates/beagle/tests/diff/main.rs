@@ -8,6 +8,7 @@
 
 mod abuse;
 mod command;
+mod correlated;
 mod lane;
 mod papers;
 mod passwords;
