@@ -15,7 +15,7 @@ use beagle_trace::{Input, Limits};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::frontier::{Account, Chosen, Frontier};
-use crate::loosen::{self, Loose};
+use crate::loosen::{self, Astray, Loose};
 use crate::product::{Product, Seen, Traced};
 use crate::question::{Aim, From, Question};
 use crate::scene::{Progress, Scene};
@@ -591,7 +591,8 @@ impl<'a> Engine<'a> {
             && let Some(record) = &self.records[at.run as usize]
         {
             let question = &record.product.questions[at.question as usize];
-            product.toward = loosen::toward(&record.product, question);
+            let asked = at.question as usize;
+            product.astray = Astray::of(&record.product, asked, &product.questions);
             if product.news > 0 {
                 self.scene.paid(question.edge);
             }

@@ -6,7 +6,6 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashSet, FxHasher};
 
-use crate::loosen::leads_back;
 use crate::product::Product;
 use crate::question::{Aim, Question};
 use crate::scene::Scene;
@@ -106,7 +105,8 @@ impl Queue {
     fn cost(&self, scene: &Scene<'_>, product: &Product, at: Reference) -> Option<f32> {
         let question = &product.questions[at.question as usize];
         let mut cost = self.strategy.cost(scene, product, question)?;
-        if leads_back(product, question) {
+        let astray = product.astray.as_ref();
+        if astray.is_some_and(|astray| astray.back == Some(at.question as usize)) {
             cost = cost.min(BACK);
         }
         // The runs that come of a long run are long.

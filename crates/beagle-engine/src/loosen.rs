@@ -13,7 +13,7 @@ use beagle_trace::event::Site;
 use rustc_hash::FxHashSet;
 
 use crate::product::Product;
-use crate::question::{Aim, Question};
+use crate::question::{Aim, Edge, Question};
 
 /// Most conditions that a question may be asked without.
 const MOST_WITHOUT: usize = 64;
@@ -70,21 +70,41 @@ pub fn loosened(product: &Product, question: &Question, conflict: &[usize]) -> V
         .collect()
 }
 
-/// Whether a question would bring a run back to where a loosened question wanted it to go.
-pub fn leads_back(product: &Product, question: &Question) -> bool {
-    let to = question.edge.to;
-    to.is_some_and(|to| product.toward.contains(&(question.edge.site, to)))
+/// A run on the answer to a loosened question, which may not have come to what that was about.
+#[derive(Debug)]
+pub struct Astray {
+    /// The ways that decide whether it comes there, by branch and successor.
+    ways: FxHashSet<(Site, u32)>,
+    /// The question that would bring it back: at the last branch where it left these ways.
+    pub back: Option<usize>,
+    /// How often it was brought back.
+    times: u32,
 }
 
-/// The ways that the answer to a question is to take: those that decide whether it comes to what a
-/// loosened question is about. Nothing if it is none, and leads to none.
-pub fn toward(product: &Product, question: &Question) -> FxHashSet<(Site, u32)> {
-    if question.without.is_empty() {
-        return match leads_back(product, question) {
-            true => product.toward.clone(),
-            false => FxHashSet::default(),
+/// So often a run is brought back.
+const MOST_TIMES: u32 = 4;
+
+impl Astray {
+    /// Of the run that came of a question about `product`, and raises these questions.
+    pub fn of(product: &Product, question: usize, raised: &[Question]) -> Option<Self> {
+        let asked = &product.questions[question];
+        let (ways, times) = match &product.astray {
+            Some(before) if before.back == Some(question) => {
+                (before.ways.clone(), before.times + 1)
+            }
+            _ if !asked.without.is_empty() => (ways(product, asked), 0),
+            _ => return None,
         };
+        let back = raised.iter().rposition(|question| {
+            let Edge { site, to, .. } = question.edge;
+            question.aim == Aim::Flip && to.is_some_and(|to| ways.contains(&(site, to)))
+        });
+        (times < MOST_TIMES).then_some(Self { ways, back, times })
     }
+}
+
+/// The ways that decide whether control comes to what a question is about.
+fn ways(product: &Product, question: &Question) -> FxHashSet<(Site, u32)> {
     let held = product.held.iter().zip(&product.closed);
     let open = held
         .take(question.prefix)

@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::closing::{Closing, OPEN};
 use crate::faults;
+use crate::loosen::Astray;
 use crate::question::{Aim, Edge, From, Question};
 use crate::steps::{self, Step, What};
 use crate::streams::{self, Destination, Streams};
@@ -106,8 +107,8 @@ pub struct Product {
     pub lost: usize,
     /// Whether there are ways on that are not asked for.
     pub cut: bool,
-    /// Ways that the run was to take, by branch and successor: see [`loosen`](crate::loosen).
-    pub toward: FxHashSet<(Site, u32)>,
+    /// Where the run was to go: see [`loosen`](crate::loosen).
+    pub astray: Option<Astray>,
 }
 
 /// What one version left of a run.
@@ -226,7 +227,7 @@ impl Product {
                     .map(|t| t.conditions.lost + t.streams.lost)
                     .sum(),
                 cut: false,
-                toward: FxHashSet::default(),
+                astray: None,
             },
             pool,
             step: 0,
