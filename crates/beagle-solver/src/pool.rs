@@ -89,6 +89,8 @@ pub struct Pool {
     /// The normal forms of the terms that were asked for: most are asked for again by each run.
     pub(crate) made: FxHashMap<Term, Expr>,
     facts: Vec<Facts>,
+    /// By expression: whether a look-up in it can reach outside of its table.
+    undefined: Vec<bool>,
     supports: Supports<Variable>,
     support: Vec<Support>,
     high_halves: Vec<u64>,
@@ -130,6 +132,11 @@ impl Pool {
     /// What is known of the value of an expression for every input.
     pub(crate) fn facts(&self, expr: Expr) -> Facts {
         self.facts[expr.index()]
+    }
+
+    /// Whether a look-up in an expression can reach outside of its table.
+    pub(crate) fn may_be_undefined(&self, expr: Expr) -> bool {
+        self.undefined[expr.index()]
     }
 
     /// The constant of this width; bits above are cut off.
@@ -400,11 +407,28 @@ impl Pool {
             }
         };
         let facts = facts::of(self, &term, |operand| self.facts(operand));
+        let undefined = self.reaches_outside(&term);
         let expr = Expr(self.terms.len() as u32);
         self.terms.push(term);
         self.support.push(support);
         self.facts.push(facts);
+        self.undefined.push(undefined);
         expr
+    }
+
+    fn reaches_outside(&self, term: &Term) -> bool {
+        if term
+            .operands()
+            .any(|operand| self.may_be_undefined(operand))
+        {
+            return true;
+        }
+        term.op == Op::Lookup && {
+            let table = self.table(term.b);
+            let end = u128::from(self.facts(Expr(term.a)).max) + u128::from(term.width / 8);
+            let mut cells = table.cells.iter();
+            end > table.bytes.len() as u128 || cells.any(|&(_, cell)| self.may_be_undefined(cell))
+        }
     }
 
     /// An operator of three operands or less, the expressions `fields`; rewritten to normal form.
