@@ -316,7 +316,17 @@ impl Builder<'_> {
 
     fn edge(&self, site: Site, to: Option<u32>) -> Edge {
         let mark = self.mark();
-        Edge { site, to, mark }
+        Edge {
+            site,
+            to,
+            constant: None,
+            mark,
+        }
+    }
+
+    /// What tells a way from others of the same branch.
+    fn constant(&self, expr: Expr) -> Option<u64> {
+        self.pool.equals_constant(expr).map(|value| value as u64)
     }
 
     fn note(&mut self, side: Side, step: &Step) {
@@ -329,7 +339,13 @@ impl Builder<'_> {
             _ => None,
         };
         if to.is_some() {
+            let condition = match step.what {
+                What::Branch(_) => self.condition(side, step.word as usize),
+                _ => None,
+            };
+            let constant = condition.and_then(|(expr, _)| self.constant(expr));
             let edge = self.edge(step.site, to);
+            let edge = Edge { constant, ..edge };
             self.product.edges.insert((side, edge));
         }
     }
@@ -556,12 +572,17 @@ impl Builder<'_> {
         let prefix = self.product.held.len();
         let step = self.step;
         let mark = self.mark();
-        let question = |aim, asked, to| Question {
+        let question = |aim, asked, to, constant| Question {
             aim,
             prefix,
             asked,
             from,
-            edge: Edge { site, to, mark },
+            edge: Edge {
+                site,
+                to,
+                constant,
+                mark,
+            },
             step,
             without: Vec::new(),
             conflict: Vec::new(),
@@ -570,9 +591,10 @@ impl Builder<'_> {
             ConditionKind::Branch { taken } => {
                 let other = self.pool.not(expr);
                 let to = Some(u32::from(*taken));
+                let constant = self.constant(other);
                 self.product
                     .questions
-                    .push(question(Aim::Flip, vec![other], to));
+                    .push(question(Aim::Flip, vec![other], to, constant));
             }
             ConditionKind::Switch { value, case, known } if *known => {
                 let side = if from.includes(Side::New) {
@@ -593,6 +615,7 @@ impl Builder<'_> {
                             Aim::Flip,
                             vec![equals],
                             Some(number),
+                            None,
                         ));
                     }
                 }
@@ -600,20 +623,20 @@ impl Builder<'_> {
                 if *case != 0 && labels.len() <= MOST_CASES {
                     self.product
                         .questions
-                        .push(question(Aim::Flip, none, Some(0)));
+                        .push(question(Aim::Flip, none, Some(0), None));
                 }
             }
             ConditionKind::Bounds { .. } => {
                 let outside = self.pool.not(expr);
                 self.product
                     .questions
-                    .push(question(Aim::Fault, vec![outside], None));
+                    .push(question(Aim::Fault, vec![outside], None, None));
             }
             _ => {
                 let other = self.pool.not(expr);
                 self.product
                     .questions
-                    .push(question(Aim::Flip, vec![other], None));
+                    .push(question(Aim::Flip, vec![other], None, None));
             }
         }
     }
@@ -741,6 +764,7 @@ impl Builder<'_> {
                     edge: Edge {
                         site: fault.site,
                         to: None,
+                        constant: None,
                         mark: 0,
                     },
                     step,

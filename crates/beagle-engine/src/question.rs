@@ -47,6 +47,9 @@ pub struct Edge {
     pub site: Site,
     /// The index of the successor; `None` for what is no branch of the program.
     pub to: Option<u32>,
+    /// The constant that the way is for, if it is for one: the same comparison with each name in a list
+    /// leads to something else each time.
+    pub constant: Option<u64>,
     /// How often changes had been executed when control came here, as a power of two: what is
     /// known at first may be new later.
     pub mark: u8,

@@ -454,6 +454,14 @@ impl Pool {
         self.op(Op::Eq, 1, &[a, b])
     }
 
+    /// The constant that something else is compared with, if the expression says that it is equal to one.
+    pub fn equals_constant(&self, expr: Expr) -> Option<u128> {
+        let term = self.term(expr);
+        let mut sides = term.operands();
+        let constant = sides.find_map(|side| self.value(side));
+        constant.filter(|_| term.op == Op::Eq)
+    }
+
     /// Whether they are not.
     pub fn ne(&mut self, a: Expr, b: Expr) -> Expr {
         self.op(Op::Ne, 1, &[a, b])
