@@ -1,6 +1,7 @@
 //! The loop of exploration: take the best question, solve it, run both versions, walk the product,
 //! add the questions that it raises.
 
+mod graph;
 mod survey;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ use crate::shape::Shape;
 use crate::strategy;
 use crate::twin::{Place, Side, Twin};
 
+use graph::Awaited;
 pub use survey::{Look, Survey};
 
 /// How to explore.
@@ -118,6 +120,8 @@ pub struct Ran<'a> {
     pub infected: Vec<usize>,
     /// Which of the inputs to start from it is.
     pub seed: Option<usize>,
+    /// The changes in the order in which they were executed, loops once.
+    pub sequence: &'a [usize],
 }
 
 /// Whether to go on.
@@ -198,6 +202,8 @@ pub struct Engine<'a> {
     status: Status,
     /// Whether something was left out that could have mattered.
     cut: bool,
+    /// The change sequence graph, if it is still to come.
+    awaited: Option<Awaited>,
 }
 
 /// Conditions of runs that are kept; runs beyond are forgotten, the oldest first.
@@ -258,6 +264,7 @@ impl<'a> Engine<'a> {
                 ..Status::default()
             },
             cut: !sees_all(twin, &options),
+            awaited: None,
             options,
         })
     }
@@ -304,7 +311,12 @@ impl<'a> Engine<'a> {
             let enough = on_seeds > SEEDS_FIRST && on_seeds > start.elapsed() / 2;
             let chosen = match seeds.peek().is_some() && !enough {
                 true => None,
-                false => self.next_question(),
+                false => {
+                    if self.hear_of_graph(listener) == Next::Stop {
+                        return Ok(End::Stopped);
+                    }
+                    self.next_question()
+                }
             };
             let next = if let Some(chosen) = chosen {
                 self.follow(chosen, listener)?
@@ -504,6 +516,7 @@ impl<'a> Engine<'a> {
                 fresh: true,
                 infected: Vec::new(),
                 seed,
+                sequence: &[],
             };
             return Ok(listener.ran(&ran));
         };
@@ -513,6 +526,8 @@ impl<'a> Engine<'a> {
         let new_read = Traced::read(pool, new_trace, &input, &|site| twin.new.cases(site));
         let limits = self.options.shape.conditions(pool, &input);
         let mut product = Product::new(pool, twin, &input, &limits, &old_read, &new_read);
+        let differs = is_different(&old, &new) || !old_read.files().eq(new_read.files());
+        self.follow_nodes(&mut product, &old_read, &new_read);
         if product.path.impossible() > 0 {
             let count = product.path.impossible() as u64;
             self.status
@@ -522,7 +537,6 @@ impl<'a> Engine<'a> {
             self.status
                 .lose("conditions that could not be read", product.lost as u64);
         }
-        let differs = is_different(&old, &new) || !old_read.files().eq(new_read.files());
         self.cut |= product.cut;
         self.scene.add(&mut product);
         if let Origin::Question(Chosen { at, .. }) = origin
@@ -559,6 +573,7 @@ impl<'a> Engine<'a> {
             cause,
             fresh,
             seed,
+            sequence: product.sequence.changes(),
         });
         self.keep(input, product);
         Ok(next)

@@ -11,13 +11,16 @@ mod distance;
 mod engine;
 mod faults;
 mod frontier;
+mod order;
 mod product;
 mod question;
 mod scene;
+mod sequences;
 mod shape;
 mod steps;
 mod strategy;
 mod streams;
+mod trail;
 mod twin;
 mod walk;
 

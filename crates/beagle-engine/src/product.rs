@@ -8,9 +8,11 @@ use beagle_trace::{AssumeReason, Cases, Event, Input, Trace};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::faults;
+use crate::order::Sequence;
 use crate::question::{Aim, Edge, From, Question};
 use crate::steps::{self, Step, What};
 use crate::streams::{self, Destination, Streams};
+use crate::trail::Visit;
 use crate::twin::{Side, Twin};
 use crate::walk::{Met, walk};
 
@@ -84,6 +86,12 @@ pub struct Product {
     pub changed_from: usize,
     /// Where the effect of changes was seen, in order.
     pub effects: Vec<Effect>,
+    /// The changes in the order in which they were executed, loops once.
+    pub sequence: Sequence,
+    /// The steps of both versions in one order.
+    pub order: Vec<Met>,
+    /// The nodes of the change sequence graph that were met, if there is one.
+    pub trail: Vec<Visit>,
     /// How many ways on it was the first to take.
     pub merit: usize,
     /// How many of these are in the program itself, not in models of libc functions.
@@ -134,6 +142,11 @@ impl Traced {
 }
 
 impl Traced {
+    /// What happened, in order.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
     /// How many steps there are.
     pub fn len(&self) -> usize {
         self.steps.len()
@@ -203,6 +216,9 @@ impl Product {
                 reached: FxHashMap::default(),
                 changed_from: usize::MAX,
                 effects: Vec::new(),
+                sequence: Sequence::default(),
+                order: Vec::new(),
+                trail: Vec::new(),
                 merit: 0,
                 news: 0,
                 edges: FxHashSet::default(),
@@ -232,7 +248,8 @@ impl Product {
             builder.hold(From::Both, 0, kind, limit);
         }
         builder.product.questions.clear();
-        for met in walk(twin, &old.steps, &new.steps) {
+        let order = walk(twin, &old.steps, &new.steps);
+        for &met in &order {
             builder.meet(met);
             builder.step += 1;
             if matches!(met, Met::Both(..)) {
@@ -242,6 +259,7 @@ impl Product {
         builder.outputs();
         builder.faults();
         builder.settle();
+        builder.product.order = order;
         builder.product
     }
 }
@@ -328,6 +346,7 @@ impl Builder<'_> {
                 self.product.changed_from = self.product.changed_from.min(self.met);
                 for &change in self.twin.half(side).changes_of(stmt) {
                     self.product.reached.entry(change).or_insert(self.step);
+                    self.product.sequence.on(change);
                 }
                 return;
             }
@@ -379,6 +398,9 @@ impl Builder<'_> {
             (None, None) => true,
             _ => false,
         };
+        if parted {
+            self.product.sequence.part();
+        }
         if parted || !same {
             self.product.effects.push(Effect {
                 site: a.site,

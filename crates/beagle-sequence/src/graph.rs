@@ -71,6 +71,8 @@ pub struct Graph {
     /// The nodes that may be the first.
     pub first: Vec<usize>,
     edges: Vec<Vec<Edge>>,
+    /// Of changes, whether only old has statements of it.
+    deletions: Vec<bool>,
     old: Nodes,
     new: Nodes,
 }
@@ -103,6 +105,20 @@ impl Graph {
             Side::New => &self.new,
         };
         nodes.get(&stmt).map_or(&[], Vec::as_slice)
+    }
+
+    /// All statements of a version that stand for nodes.
+    pub fn marked(&self, side: Side) -> impl Iterator<Item = (StmtId, &[usize])> {
+        let nodes = match side {
+            Side::Old => &self.old,
+            Side::New => &self.new,
+        };
+        nodes.iter().map(|(&stmt, nodes)| (stmt, nodes.as_slice()))
+    }
+
+    /// Whether a node is a change that only old has statements of.
+    pub fn is_deletion(&self, node: usize) -> bool {
+        self.deletions.get(node).copied().unwrap_or(false)
     }
 
     /// The nodes that can come after a node, in however many steps.
@@ -262,6 +278,7 @@ impl Builder<'_> {
         let new: Nodes = new.collect();
         let mut graph = Graph {
             old: self.old_nodes(&new, changed),
+            deletions: changed.iter().map(|(_, new)| new.is_empty()).collect(),
             nodes,
             first,
             edges,
