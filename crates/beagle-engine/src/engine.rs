@@ -21,6 +21,7 @@ use crate::question::{Aim, From, Question};
 use crate::scene::{Progress, Scene};
 use crate::shape::Shape;
 use crate::strategy;
+use crate::trail::Marks;
 use crate::twin::{Place, Side, Twin};
 
 use graph::Awaited;
@@ -120,8 +121,8 @@ pub struct Ran<'a> {
     pub infected: Vec<usize>,
     /// Which of the inputs to start from it is.
     pub seed: Option<usize>,
-    /// The changes in the order in which they were executed, loops once.
-    pub sequence: &'a [usize],
+    /// The changes that the input exercised, in order, loops once; nothing if there is one only.
+    pub sequence: Vec<usize>,
 }
 
 /// Whether to go on.
@@ -204,6 +205,8 @@ pub struct Engine<'a> {
     cut: bool,
     /// The change sequence graph, if it is still to come.
     awaited: Option<Awaited>,
+    /// Where changes are, if there are several.
+    changes: Option<[Marks; 2]>,
 }
 
 /// Conditions of runs that are kept; runs beyond are forgotten, the oldest first.
@@ -265,6 +268,8 @@ impl<'a> Engine<'a> {
             },
             cut: !sees_all(twin, &options),
             awaited: None,
+            changes: (twin.comparison.changes.len() > 1)
+                .then(|| Side::BOTH.map(|side| Marks::of_changes(twin, side))),
             options,
         })
     }
@@ -516,7 +521,7 @@ impl<'a> Engine<'a> {
                 fresh: true,
                 infected: Vec::new(),
                 seed,
-                sequence: &[],
+                sequence: Vec::new(),
             };
             return Ok(listener.ran(&ran));
         };
@@ -527,6 +532,7 @@ impl<'a> Engine<'a> {
         let limits = self.options.shape.conditions(pool, &input);
         let mut product = Product::new(pool, twin, &input, &limits, &old_read, &new_read);
         let differs = is_different(&old, &new) || !old_read.files().eq(new_read.files());
+        let sequence = self.acts(&product, &old_read, &new_read).sequence();
         self.follow_nodes(&mut product, &old_read, &new_read);
         if product.path.impossible() > 0 {
             let count = product.path.impossible() as u64;
@@ -573,7 +579,7 @@ impl<'a> Engine<'a> {
             cause,
             fresh,
             seed,
-            sequence: product.sequence.changes(),
+            sequence,
         });
         self.keep(input, product);
         Ok(next)

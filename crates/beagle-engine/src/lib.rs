@@ -27,6 +27,7 @@ mod walk;
 pub use distance::to_changes;
 pub use engine::{End, Engine, EngineError, Listener, Look, Next, Options, Ran, Status, Survey};
 pub use frontier::Account;
+pub use order::Acts;
 pub use scene::{Progress, Stopped};
 pub use shape::{Bounds, Shape};
 pub use strategy::NAMES as STRATEGIES;

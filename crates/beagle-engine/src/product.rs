@@ -8,7 +8,6 @@ use beagle_trace::{AssumeReason, Cases, Event, Input, Trace};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::faults;
-use crate::order::Sequence;
 use crate::question::{Aim, Edge, From, Question};
 use crate::steps::{self, Step, What};
 use crate::streams::{self, Destination, Streams};
@@ -86,8 +85,6 @@ pub struct Product {
     pub changed_from: usize,
     /// Where the effect of changes was seen, in order.
     pub effects: Vec<Effect>,
-    /// The changes in the order in which they were executed, loops once.
-    pub sequence: Sequence,
     /// The steps of both versions in one order.
     pub order: Vec<Met>,
     /// The nodes of the change sequence graph that were met, if there is one.
@@ -145,6 +142,11 @@ impl Traced {
     /// What happened, in order.
     pub fn steps(&self) -> &[Step] {
         &self.steps
+    }
+
+    /// What was written.
+    pub fn streams(&self) -> &Streams {
+        &self.streams
     }
 
     /// How many steps there are.
@@ -216,7 +218,6 @@ impl Product {
                 reached: FxHashMap::default(),
                 changed_from: usize::MAX,
                 effects: Vec::new(),
-                sequence: Sequence::default(),
                 order: Vec::new(),
                 trail: Vec::new(),
                 merit: 0,
@@ -346,7 +347,6 @@ impl Builder<'_> {
                 self.product.changed_from = self.product.changed_from.min(self.met);
                 for &change in self.twin.half(side).changes_of(stmt) {
                     self.product.reached.entry(change).or_insert(self.step);
-                    self.product.sequence.on(change);
                 }
                 return;
             }
@@ -398,9 +398,6 @@ impl Builder<'_> {
             (None, None) => true,
             _ => false,
         };
-        if parted {
-            self.product.sequence.part();
-        }
         if parted || !same {
             self.product.effects.push(Effect {
                 site: a.site,

@@ -7,15 +7,19 @@
 use std::hash::{Hash, Hasher};
 
 use beagle_program::{BlockId, FunctionId, Op, StmtId};
-use beagle_sequence::Graph;
+use beagle_sequence::{Correspondence, Graph, anchors};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
+use crate::order::{Act, Acts, How};
 use crate::steps::{Step, What};
 use crate::twin::{Half, Side, Twin};
 use crate::walk::Met;
 
 /// More nodes of one run are not looked at: they are met in loops that were gone through before.
 const MOST_VISITS: usize = 20_000;
+
+/// Likewise of changes.
+const MOST_ACTS: usize = 200_000;
 
 /// So many blocks without a branch are gone through between two events.
 const FARTHEST: usize = 1000;
@@ -45,58 +49,101 @@ struct Mark {
     node: u32,
     /// It is in the function that the statement calls, which leaves no events.
     inside: bool,
+    how: How,
 }
 
 impl Marks {
-    /// Those that are looked for in a version.
-    pub fn of(half: &Half<'_>, graph: &Graph, side: Side) -> Self {
-        let program = half.program;
+    /// The changes of a version: what was deleted is looked for in old, and in new where it was.
+    pub fn of_changes(twin: &Twin<'_>, side: Side) -> Self {
+        let half = twin.half(side);
+        let mut marks = Self::new(half);
+        let mut is_there = vec![false; twin.comparison.changes.len()];
+        for (_, changes) in twin.new.changed() {
+            changes.iter().for_each(|&change| is_there[change] = true);
+        }
+        let mut own: Vec<(StmtId, u32, How)> = Vec::new();
+        for (stmt, changes) in half.changed() {
+            let how = How::of(&half.program.stmt(stmt).op);
+            let wanted = changes.iter();
+            let wanted = wanted.filter(|&&change| is_there[change] == (side == Side::New));
+            own.extend(wanted.map(|&change| (stmt, change as u32, how)));
+        }
+        if side == Side::New && is_there.contains(&false) {
+            let correspondence = Correspondence::of(twin.comparison);
+            for change in (0..is_there.len()).filter(|&change| !is_there[change]) {
+                let deleted = twin.old.changed();
+                let deleted = deleted.filter(|(_, changes)| changes.contains(&change));
+                let deleted: Vec<StmtId> = deleted.map(|(stmt, _)| stmt).collect();
+                let there = anchors(twin.old.program, &correspondence, &deleted).into_iter();
+                own.extend(there.map(|stmt| (stmt, change as u32, How::Passed)));
+            }
+        }
+        marks.add_all(half, own);
+        marks
+    }
+
+    fn new(half: &Half<'_>) -> Self {
         let mut marks = Self::default();
-        for (id, _) in program.functions() {
+        for (id, _) in half.program.functions() {
             let number = half.function_number(id);
             if number != 0 {
                 marks.functions.insert(number, id);
             }
         }
-        let mut in_function: FxHashMap<FunctionId, Vec<(StmtId, u32)>> = FxHashMap::default();
-        for (stmt, nodes) in graph.marked(version(side)) {
-            for &node in nodes {
-                if graph.is_deletion(node) == (side == Side::Old) {
-                    let function = program.function_of(stmt);
-                    let all = in_function.entry(function).or_default();
-                    all.push((stmt, node as u32));
-                }
-            }
-        }
-        for all in in_function.values_mut() {
-            all.sort_by_key(|&(stmt, _)| stmt);
-        }
-        for (&function, all) in &in_function {
-            for &(stmt, node) in all {
-                marks.add(half, stmt, node, false);
-            }
-            if is_straight(half, function) {
-                for &call in half.calls.callers(function) {
-                    for &(_, node) in all {
-                        marks.add(half, call, node, true);
-                    }
-                }
-            }
-        }
-        for all in marks.blocks.values_mut() {
-            all.sort_by_key(|mark| (mark.stmt, mark.inside));
-        }
         marks
     }
 
-    fn add(&mut self, half: &Half<'_>, stmt: StmtId, node: u32, inside: bool) {
+    /// The nodes of a graph that are looked for in a version.
+    pub fn of(half: &Half<'_>, graph: &Graph, side: Side) -> Self {
+        let mut marks = Self::new(half);
+        let mut own = Vec::new();
+        for (stmt, nodes) in graph.marked(version(side)) {
+            let nodes = nodes.iter();
+            let nodes = nodes.filter(|&&node| graph.is_deletion(node) == (side == Side::Old));
+            own.extend(nodes.map(|&node| (stmt, node as u32, How::Executed)));
+        }
+        marks.add_all(half, own);
+        marks
+    }
+
+    fn add_all(&mut self, half: &Half<'_>, mut own: Vec<(StmtId, u32, How)>) {
+        own.sort_by_key(|&(stmt, ..)| stmt);
+        let mut straight: FxHashMap<FunctionId, bool> = FxHashMap::default();
+        for (stmt, node, how) in own {
+            self.add(half, stmt, node, how, false);
+            let function = half.program.function_of(stmt);
+            let is_straight = straight.entry(function);
+            if *is_straight.or_insert_with(|| is_straight_function(half, function)) {
+                for &call in half.calls.callers(function) {
+                    self.add(half, call, node, how, true);
+                }
+            }
+        }
+        for all in self.blocks.values_mut() {
+            all.sort_by_key(|mark| (mark.stmt, mark.inside));
+        }
+    }
+
+    fn add(&mut self, half: &Half<'_>, stmt: StmtId, node: u32, how: How, inside: bool) {
         let all = self.blocks.entry(half.block(stmt)).or_default();
-        all.push(Mark { stmt, node, inside });
+        all.push(Mark {
+            stmt,
+            node,
+            inside,
+            how,
+        });
+    }
+
+    /// Whether a statement is part of a change.
+    fn is_changed(&self, half: &Half<'_>, stmt: StmtId) -> bool {
+        let marks = self.blocks.get(&half.block(stmt)).into_iter().flatten();
+        let mut own = marks.filter(|mark| mark.stmt == stmt && !mark.inside);
+        own.any(|mark| mark.how != How::Passed)
     }
 }
 
 /// Whether control goes straight through a function: it may leave no events.
-fn is_straight(half: &Half<'_>, function: FunctionId) -> bool {
+fn is_straight_function(half: &Half<'_>, function: FunctionId) -> bool {
     let mut blocks = half.program.function(function).blocks();
     blocks.all(|block| half.program.block(block).successors.len() < 2)
 }
@@ -106,6 +153,8 @@ struct Frame {
     function: FunctionId,
     /// What is executed next; nothing if it is not known.
     at: Option<StmtId>,
+    /// Whether it was called by a change.
+    changed: bool,
 }
 
 /// Goes through one trace.
@@ -113,10 +162,24 @@ struct Tracker<'a> {
     half: &'a Half<'a>,
     marks: &'a Marks,
     frames: Vec<Frame>,
-    found: Vec<u32>,
+    found: Vec<(u32, How)>,
 }
 
-impl Tracker<'_> {
+impl<'a> Tracker<'a> {
+    fn new(half: &'a Half<'a>, marks: &'a Marks) -> Self {
+        Self {
+            half,
+            marks,
+            frames: Vec::new(),
+            found: Vec::new(),
+        }
+    }
+
+    /// Whether control is in something that a change calls.
+    fn is_in_change(&self) -> bool {
+        self.frames.last().is_some_and(|frame| frame.changed)
+    }
+
     /// The nodes that were met up to a step, since the last one.
     fn step(&mut self, step: &Step) {
         match step.what {
@@ -146,6 +209,7 @@ impl Tracker<'_> {
         let Some(&function) = self.marks.functions.get(&number) else {
             return;
         };
+        let mut changed = self.frames.last().is_some_and(|frame| frame.changed);
         if let Some(frame) = self.frames.last()
             && let Some(at) = frame.at
         {
@@ -153,12 +217,17 @@ impl Tracker<'_> {
             let call = |stmt: StmtId| calls.callees(stmt).contains(&function);
             if let Some(call) = self.find(at, call) {
                 self.emit(at, call, false);
+                changed |= self.marks.is_changed(self.half, call);
                 self.at(call.0 + 1);
             }
         }
         let entry = self.half.program.function(function).entry();
         let at = entry.and_then(|entry| self.half.program.block(entry).stmts().next());
-        self.frames.push(Frame { function, at });
+        self.frames.push(Frame {
+            function,
+            at,
+            changed,
+        });
     }
 
     fn leave(&mut self, number: u32) {
@@ -227,7 +296,11 @@ impl Tracker<'_> {
         let known = self.frames.iter();
         match known.rev().position(|frame| frame.function == function) {
             Some(above) => self.frames.truncate(self.frames.len() - above),
-            None => self.frames.push(Frame { function, at: None }),
+            None => self.frames.push(Frame {
+                function,
+                at: None,
+                changed: false,
+            }),
         }
         if let Some(frame) = self.frames.last_mut() {
             frame.at = Some(stmt);
@@ -280,7 +353,7 @@ impl Tracker<'_> {
             let marks = self.marks.blocks.get(&id).into_iter().flatten();
             let marks = marks.filter(|mark| mark.stmt >= at && (id != last || mark.stmt <= to));
             let marks = marks.filter(|mark| inside || !mark.inside || mark.stmt != to);
-            self.found.extend(marks.map(|mark| mark.node));
+            self.found.extend(marks.map(|mark| (mark.node, mark.how)));
             let [next] = program.block(id).successors[..] else {
                 return;
             };
@@ -302,26 +375,13 @@ pub fn trail(
     steps: [&[Step]; 2],
     order: &[Met],
 ) -> Vec<Visit> {
-    let tracker = |side: Side| Tracker {
-        half: twin.half(side),
-        marks: &marks[side as usize],
-        frames: Vec::new(),
-        found: Vec::new(),
-    };
-    let mut trackers = Side::BOTH.map(tracker);
+    let mut trackers = Side::BOTH.map(|side| Tracker::new(twin.half(side), &marks[side as usize]));
     let mut path = Prefix::default();
     let mut visits: Vec<Visit> = Vec::new();
     for (number, met) in order.iter().enumerate() {
+        step_both(&mut trackers, steps, *met);
         let [old, new] = &mut trackers;
-        match *met {
-            Met::Old(i) => old.step(&steps[0][i]),
-            Met::New(j) => new.step(&steps[1][j]),
-            Met::Both(i, j) => {
-                old.step(&steps[0][i]);
-                new.step(&steps[1][j]);
-            }
-        }
-        for node in old.found.drain(..).chain(new.found.drain(..)) {
+        for (node, _) in old.found.drain(..).chain(new.found.drain(..)) {
             if visits.last().is_none_or(|last| last.node != node) {
                 visits.push(Visit {
                     step: number as u32,
@@ -335,6 +395,62 @@ pub fn trail(
         }
     }
     visits
+}
+
+fn step_both([old, new]: &mut [Tracker<'_>; 2], steps: [&[Step]; 2], met: Met) {
+    match met {
+        Met::Old(i) => old.step(&steps[0][i]),
+        Met::New(j) => new.step(&steps[1][j]),
+        Met::Both(i, j) => {
+            old.step(&steps[0][i]);
+            new.step(&steps[1][j]);
+        }
+    }
+}
+
+/// The changes that a run of both versions executed, and when their effects were seen: that the
+/// versions took different sides of a branch outside of what changes call, or wrote something
+/// different, which they did at these words of their traces.
+pub fn acts(
+    twin: &Twin<'_>,
+    marks: &[Marks; 2],
+    steps: [&[Step]; 2],
+    order: &[Met],
+    wrote: [Option<usize>; 2],
+) -> Acts {
+    let mut trackers = Side::BOTH.map(|side| Tracker::new(twin.half(side), &marks[side as usize]));
+    let mut acts = Vec::new();
+    let mut effects = Vec::new();
+    for (number, met) in order.iter().enumerate() {
+        step_both(&mut trackers, steps, *met);
+        let time = number as u32;
+        for (side, tracker) in trackers.iter_mut().enumerate() {
+            let found = tracker.found.drain(..);
+            acts.extend(found.map(|(change, how)| Act {
+                time,
+                change: change as usize,
+                how,
+            }));
+            let word = match *met {
+                Met::Old(i) | Met::Both(i, _) if side == 0 => Some(steps[0][i].word),
+                Met::New(j) | Met::Both(_, j) if side == 1 => Some(steps[1][j].word),
+                _ => None,
+            };
+            if word.is_some() && word.map(|word| word as usize) == wrote[side] {
+                effects.push(time);
+            }
+        }
+        if let Met::Both(i, j) = *met
+            && steps[0][i].what != steps[1][j].what
+            && !trackers.iter().any(Tracker::is_in_change)
+        {
+            effects.push(time);
+        }
+        if acts.len() > MOST_ACTS {
+            break;
+        }
+    }
+    Acts::new(acts, effects)
 }
 
 /// How far a sequence has come. What was done before, in this order, does not make it longer.

@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 use beagle_sequence::Graph;
 
 use super::{Engine, Input, Listener, Next, Product, Traced, run_both};
+use crate::order::Acts;
 use crate::sequences::Sequences;
 use crate::steps::Step;
 use crate::strategy::{PRUNE, SEQUENCES};
-use crate::trail::trail;
+use crate::streams::first_difference;
+use crate::trail::{acts, trail};
 use crate::walk::Met;
 
 /// A graph that is still to come.
@@ -146,9 +148,18 @@ impl Engine<'_> {
         Some(sequences.untaken())
     }
 
-    /// The changes that an input executes, in the order in which they act: each the last time before
-    /// the versions part. `None` if it cannot be told.
-    pub fn acting(&mut self, input: &Input) -> Option<Vec<usize>> {
+    /// The changes that a run executed; nothing if there is one only.
+    pub(super) fn acts(&self, product: &Product, old: &Traced, new: &Traced) -> Acts {
+        let Some(marks) = &self.changes else {
+            return Acts::default();
+        };
+        let wrote = first_difference(old.streams(), new.streams());
+        let steps = [old.steps(), new.steps()];
+        acts(self.twin, marks, steps, &product.order, wrote)
+    }
+
+    /// The changes that an input executes, and when. `None` if it cannot be told.
+    pub fn acting(&mut self, input: &Input) -> Option<Acts> {
         let mut input = input.normalised();
         for source in &mut input.sources {
             (source.symbolic, source.pad) = (false, 0);
@@ -162,6 +173,6 @@ impl Engine<'_> {
         let old = Traced::read(pool, old, &input, &|site| twin.old.cases(site));
         let new = Traced::read(pool, new, &input, &|site| twin.new.cases(site));
         let product = Product::new(pool, twin, &input, &[], &old, &new);
-        Some(product.sequence.acting())
+        Some(self.acts(&product, &old, &new))
     }
 }

@@ -66,7 +66,9 @@ impl Job<'_> {
         seeker: &mut Seeker<'_>,
         deadline: Instant,
     ) -> Result<Option<Blamed>, beagle_blame::Error> {
-        let executed = shown.changes.iter().filter_map(|&index| {
+        let mut executed = shown.acting.changes();
+        executed.extend(&shown.changes);
+        let executed = executed.into_iter().filter_map(|index| {
             let change = self.comparison.changes.get(index)?;
             let hunks = change.hunks.iter();
             let hunks = hunks.filter_map(|&hunk| self.comparison.hunks.get(hunk));

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use beagle_build::BuildError;
-use beagle_engine::Place;
+use beagle_engine::{Acts, Place};
 use beagle_trace::Input;
 use beagle_verdict::saved::{self, Kept, Saved};
 use beagle_verdict::{
@@ -70,8 +70,8 @@ pub struct Shown {
     /// The sequences of changes that they exercise; also of those that were not judged, as many with
     /// the same cause were.
     pub sequences: Tally,
-    /// The changes that the smallest executes, in the order in which they act.
-    pub acting: Vec<usize>,
+    /// The changes that the smallest executes, and when.
+    pub acting: Acts,
     /// Where the smallest is saved.
     pub saved: Option<PathBuf>,
 }
@@ -399,7 +399,7 @@ impl Court {
                 group: group.clone(),
                 changes,
                 sequences,
-                acting: Vec::new(),
+                acting: Acts::default(),
                 saved,
             });
         }

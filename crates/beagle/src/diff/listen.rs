@@ -68,7 +68,7 @@ impl Listener for Listening<'_> {
         if let Some(index) = ran.seed {
             self.seen.ran(index, &ran.reached, &ran.infected);
         }
-        let sequence = self.exercised.add(ran.sequence, &ran.reached);
+        let sequence = self.exercised.add(&ran.sequence);
         let touches = !ran.reached.is_empty();
         let differs = match &mut self.offers {
             Some(offers) => offers.ran(ran.input, ran.fresh, ran.differs),

@@ -8,39 +8,28 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use beagle_change::Change;
+use beagle_engine::Acts;
 use beagle_report::blame::Culprits;
 use beagle_report::diff::{CriticalEntry, SequenceEntry, Sequences};
 
 /// Sequences and steps that are listed in a report.
 const LISTED: usize = 50;
 
-/// A way through the changes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Way {
-    sequence: Vec<usize>,
-    /// All changes that were executed, also if the sequence is too long to be kept.
-    reached: Vec<usize>,
-}
-
 /// All sequences that were exercised.
 #[derive(Clone, Debug, Default)]
 pub struct Exercised {
-    numbers: HashMap<Way, usize>,
-    ways: Vec<Way>,
+    numbers: HashMap<Vec<usize>, usize>,
+    ways: Vec<Vec<usize>>,
     inputs: Vec<u64>,
 }
 
 impl Exercised {
     /// Adds an input; the number of its sequence.
-    pub fn add(&mut self, sequence: &[usize], reached: &[usize]) -> usize {
-        let way = Way {
-            sequence: sequence.to_vec(),
-            reached: reached.to_vec(),
-        };
+    pub fn add(&mut self, sequence: &[usize]) -> usize {
         let next = self.ways.len();
-        let number = *self.numbers.entry(way.clone()).or_insert(next);
+        let number = *self.numbers.entry(sequence.to_vec()).or_insert(next);
         if number == next {
-            self.ways.push(way);
+            self.ways.push(sequence.to_vec());
             self.inputs.push(0);
         }
         self.inputs[number] += 1;
@@ -54,10 +43,10 @@ impl Exercised {
         untaken: Option<Vec<(usize, usize)>>,
     ) -> Sequences {
         let rows = self.ways.iter().zip(&self.inputs).enumerate();
-        let rows = rows.filter(|(_, (way, _))| !way.sequence.is_empty());
+        let rows = rows.filter(|(_, (way, _))| !way.is_empty());
         let mut list: Vec<SequenceEntry> = rows
             .map(|(number, (way, &inputs))| SequenceEntry {
-                changes: way.sequence.iter().map(|change| change + 1).collect(),
+                changes: way.iter().map(|change| change + 1).collect(),
                 inputs,
                 differing: differing.get(&number).copied().unwrap_or(0),
             })
@@ -73,18 +62,14 @@ impl Exercised {
             list: list.into_iter().take(LISTED).collect(),
         }
     }
-
-    fn reached(&self, number: usize) -> BTreeSet<usize> {
-        self.ways[number].reached.iter().copied().collect()
-    }
 }
 
 /// What is known of a group of differences.
 pub struct Known<'a> {
     /// Inputs that showed it, by the numbers of their sequences.
     pub shown: &'a BTreeMap<usize, u64>,
-    /// The changes that the input that is shown executes, in the order in which they act.
-    pub acting: &'a [usize],
+    /// The changes that the input that is shown executes, and when.
+    pub acting: &'a Acts,
     /// The culprits, and by change the hunks that it is in, by their numbers.
     pub culprits: Option<(&'a Culprits, &'a BTreeMap<usize, Vec<usize>>)>,
     /// All changes.
@@ -94,27 +79,24 @@ pub struct Known<'a> {
 impl Exercised {
     /// The changes that it takes to see the differences of a group; `None` if nothing is known.
     pub fn critical(&self, known: &Known<'_>) -> Option<CriticalEntry> {
-        let common: Vec<usize> = known.acting.to_vec();
-        let common: Vec<usize> = common
-            .into_iter()
-            .filter(|change| {
-                let mut shown = known.shown.keys();
-                shown.all(|&number| self.ways[number].reached.contains(change))
-            })
-            .collect();
+        let executed = known.acting.changes().into_iter();
+        let common = executed.filter(|change| {
+            let mut shown = known.shown.keys();
+            shown.all(|&number| self.ways[number].contains(change))
+        });
+        let common: Vec<usize> = common.collect();
         let (changes, hunks, interaction) = match known.culprits {
-            Some((culprits, hunks)) => self.by_culprits(culprits, hunks, &common)?,
-            None => self.by_inputs(known, common),
+            Some((culprits, hunks)) => by_culprits(known, culprits, hunks, &common)?,
+            None => self.by_inputs(known, &common),
         };
         if changes.is_empty() {
             return None;
         }
         let inputs = known.shown.iter();
-        let inputs =
-            inputs.filter(|(number, _)| is_within(&changes, &self.ways[**number].sequence));
+        let inputs = inputs.filter(|(number, _)| is_within(&changes, &self.ways[**number]));
         let rest = (0..self.ways.len()).map(|number| {
-            let reached = self.reached(number);
-            let skips = changes.iter().any(|change| !reached.contains(change));
+            let way = &self.ways[number];
+            let skips = changes.iter().any(|change| !way.contains(change));
             let shown = known.shown.get(&number).copied().unwrap_or(0);
             u64::from(skips) * self.inputs[number].saturating_sub(shown)
         });
@@ -127,45 +109,17 @@ impl Exercised {
         })
     }
 
-    /// What the culprits say, as far as the inputs bear it out.
-    fn by_culprits(
-        &self,
-        culprits: &Culprits,
-        hunks: &BTreeMap<usize, Vec<usize>>,
-        common: &[usize],
-    ) -> Option<(Vec<usize>, Vec<usize>, bool)> {
-        let set = culprits.sets.iter().min_by_key(|set| set.hunks.len())?;
-        let mut changes = Vec::new();
-        let mut order = Vec::new();
-        for &change in common {
-            let of = hunks.get(&change).into_iter().flatten();
-            let mut of = of.filter(|hunk| set.hunks.contains(hunk)).peekable();
-            if of.peek().is_some() {
-                changes.push(change);
-            }
-            for &hunk in of {
-                // What a hunk does last is what counts.
-                order.retain(|&other| other != hunk);
-                order.push(hunk);
-            }
-        }
-        let all = order.len() == set.hunks.len();
-        let interaction = culprits.interaction && set.hunks.len() > 1 && all;
-        Some((changes, order, interaction))
-    }
-
     /// What only the inputs say. A change that no input skips, with others of them executed, may be there
     /// by chance.
-    fn by_inputs(&self, known: &Known<'_>, common: Vec<usize>) -> (Vec<usize>, Vec<usize>, bool) {
+    fn by_inputs(&self, known: &Known<'_>, common: &[usize]) -> (Vec<usize>, Vec<usize>, bool) {
         let is_needed = |change: &usize| {
             self.ways.iter().any(|way| {
-                let others = way.reached.iter();
-                let mut others = others.filter(|other| common.contains(other));
-                !way.reached.contains(change) && others.next().is_some()
+                let is_near = way.iter().any(|other| common.contains(other));
+                is_near && !way.contains(change)
             })
         };
         let needed = common.iter().copied().filter(is_needed);
-        let needed: Vec<usize> = needed.collect();
+        let needed = known.acting.order(&needed.collect::<Vec<_>>());
         let hunks = needed
             .iter()
             .filter_map(|&change| known.changes.get(change));
@@ -173,6 +127,34 @@ impl Exercised {
         let interaction = needed.len() > 1 && hunks.len() > 1;
         (needed, Vec::new(), interaction)
     }
+}
+
+/// What the culprits say, as far as the inputs bear it out.
+fn by_culprits(
+    known: &Known<'_>,
+    culprits: &Culprits,
+    hunks: &BTreeMap<usize, Vec<usize>>,
+    common: &[usize],
+) -> Option<(Vec<usize>, Vec<usize>, bool)> {
+    let set = culprits.sets.iter().min_by_key(|set| set.hunks.len())?;
+    let of = |change: &usize| {
+        let of = hunks.get(change).into_iter().flatten();
+        of.copied().filter(|hunk| set.hunks.contains(hunk))
+    };
+    let wanted = common.iter().copied();
+    let wanted: Vec<usize> = wanted
+        .filter(|change| of(change).next().is_some())
+        .collect();
+    let changes = known.acting.order(&wanted);
+    let mut order: Vec<usize> = Vec::new();
+    for hunk in changes.iter().flat_map(of) {
+        // What a hunk does last is what counts.
+        order.retain(|&other| other != hunk);
+        order.push(hunk);
+    }
+    let all = order.len() == set.hunks.len();
+    let interaction = culprits.interaction && set.hunks.len() > 1 && all;
+    Some((changes, order, interaction))
 }
 
 /// Whether some changes are in a sequence, in this order.
@@ -192,8 +174,7 @@ mod tests {
     fn exercised(inputs: &[&[usize]]) -> Exercised {
         let mut all = Exercised::default();
         for sequence in inputs {
-            let reached: BTreeSet<usize> = sequence.iter().copied().collect();
-            all.add(sequence, &reached.into_iter().collect::<Vec<_>>());
+            all.add(sequence);
         }
         all
     }
@@ -225,7 +206,7 @@ mod tests {
         let hunks: BTreeMap<usize, Vec<usize>> = (0..4).map(|i| (i, vec![i + 1])).collect();
         all.critical(&Known {
             shown: &shown.iter().copied().collect(),
-            acting,
+            acting: &Acts::executed(acting),
             culprits: culprits.map(|culprits| (culprits, &hunks)),
             changes: &[],
         })
