@@ -220,11 +220,6 @@ impl<'a> Scene<'a> {
             .min()
     }
 
-    /// How far it is from what a question asks for to the nearest change that was not reached.
-    pub fn to_new_change(&self, question: &Question, context: Site) -> Option<u32> {
-        self.to(&self.unreached, question, context)
-    }
-
     /// How far it is from a branch to the nearest change.
     pub fn distance(&self, side: Side, branch: Site) -> Option<u32> {
         let half = self.twin.half(side);

@@ -23,9 +23,15 @@ const MOST_KEPT: usize = 40_000_000;
 /// So many ways on from a node are looked at.
 const MOST_TARGETS: usize = 256;
 
-/// How much farther a target seems that was met before: never, but not from here, not by this
-/// sequence, by this sequence.
-const KNOWN: [f32; 4] = [0.0, 1.0, 2.0, 5.0];
+/// How a target is known: it was never met, not from here, not by this sequence, by this sequence. What it
+/// costs, and what each branch on the way there: where all is known, the way there is not what counts.
+const KNOWN: [(f32, f32); 4] = [(0.0, 1.0), (1.0, 0.5), (2.0, 0.3), FAMILIAR];
+
+/// Of a target that was met as often as any.
+pub const FAMILIAR: (f32, f32) = (4.0, 0.1);
+
+/// What cannot be reached by branches alone may be reached by what they do.
+pub const ASTRAY: f32 = 6.0;
 
 /// What is known of the change sequence graph.
 pub struct Sequences {
@@ -118,30 +124,30 @@ impl Sequences {
     }
 
     /// How far it is from what a question asks for to the best of its targets: branches that must
-    /// still go the right way, and how well the target is known. `None` if none can be reached.
+    /// still go the right way, and how well the target is known.
     pub fn cost(
         &self,
         scene: &Scene<'_>,
         product: &Product,
         question: &Question,
         context: u32,
-    ) -> Option<f32> {
+    ) -> f32 {
         let before = product
             .trail
             .partition_point(|visit| visit.step as usize <= question.step);
         let last = before.checked_sub(1).map(|index| product.trail[index]);
         let from = last.map(|visit| visit.node);
         let prefix = last.map_or(0, |visit| visit.prefix);
-        let mut best: Option<f32> = None;
+        // What decides whether a change runs may be assigned long before.
+        let unmet = scene.to_unreached(question, context);
+        let mut best = unmet.map_or(ASTRAY, |far| ASTRAY.min(far as f32));
         let mut look = |target: usize| {
-            let known = self.known(from, prefix, target as u32);
-            if best.is_some_and(|best| best <= known) {
+            let (known, each) = self.known(from, prefix, target as u32);
+            if best <= known {
                 return;
             }
-            let distance = self.distance(scene, question, context, target as u32);
-            if let Some(distance) = distance {
-                let cost = distance as f32 + known;
-                best = Some(best.map_or(cost, |best: f32| best.min(cost)));
+            if let Some(distance) = self.distance(scene, question, context, target as u32) {
+                best = best.min(known + each * distance as f32);
             }
         };
         match from {
@@ -157,9 +163,11 @@ impl Sequences {
         best
     }
 
-    fn known(&self, from: Option<u32>, prefix: u64, target: u32) -> f32 {
+    fn known(&self, from: Option<u32>, prefix: u64, target: u32) -> (f32, f32) {
+        let node = &self.graph.nodes[target as usize];
         let class = if !self.met[target as usize] {
-            0
+            // Outputs are many, and what leads to them is mostly not what changed.
+            usize::from(node.kind == NodeKind::Output)
         } else if !self.taken.contains(&(from, target)) {
             1
         } else if !self.prefixes.contains(&longer(prefix, from, target)) {

@@ -9,6 +9,7 @@ use rustc_hash::FxHasher;
 use crate::product::{Held, Product};
 use crate::question::{Aim, Edge, Question};
 use crate::scene::Scene;
+use crate::sequences::{ASTRAY, FAMILIAR};
 use crate::twin::Side;
 
 /// A technique.
@@ -193,7 +194,7 @@ impl Strategy for Sequences {
         let context = held(product, question).map_or(0, |held| held.context);
         let far = match is_lucky(product, question) {
             true => 0.0,
-            false => sequences.cost(scene, product, question, context)?,
+            false => sequences.cost(scene, product, question, context),
         };
         Some(toward(scene, product, question, far))
     }
@@ -216,9 +217,13 @@ impl Strategy for Isolation {
         let far = match is_lucky(product, question) {
             true => 0.0,
             false => {
-                let unreached = scene.to_new_change(question, context);
-                let known = || Some(scene.to_any(question, context)? as f32 + 5.0);
-                unreached.map(|far| far as f32).or_else(known)?
+                let (known, each) = FAMILIAR;
+                let unreached = scene.to_unreached(question, context);
+                let any = scene.to_any(question, context);
+                let unreached = unreached.map(|far| far as f32);
+                let any = any.map(|far| known + each * far as f32);
+                let costs = unreached.into_iter().chain(any);
+                costs.fold(ASTRAY, f32::min)
             }
         };
         Some(toward(scene, product, question, far))
@@ -227,8 +232,8 @@ impl Strategy for Isolation {
 
 /// The cost of coming nearer to a target.
 fn toward(scene: &Scene<'_>, product: &Product, question: &Question, far: f32) -> f32 {
-    let novelty = novelty(scene, question) * 0.5;
-    13.0 + far + weariness(scene, question) + novelty - promise(product)
+    let weariness = weariness(scene, question) * 2.0;
+    13.0 + far + weariness + novelty(scene, question) - promise(product)
 }
 
 /// Some questions are asked wherever they lead, as distances can be wrong. Always the same ones.

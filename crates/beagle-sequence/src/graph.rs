@@ -353,7 +353,14 @@ impl Builder<'_> {
     fn is_output(&self, stmt: StmtId) -> bool {
         let program = self.new.program();
         match program.stmt(stmt).op {
-            Op::Call(_) | Op::Invoke(_) => self.new.calls().is_output(stmt),
+            // A call by pointer that may be one of the program's own functions most likely is: which
+            // others it may be is known by their types only.
+            Op::Call(_) | Op::Invoke(_) => {
+                let calls = self.new.calls();
+                let callees = calls.callees(stmt).iter();
+                let mut own = callees.filter(|&&callee| program.function(callee).entry().is_some());
+                calls.is_output(stmt) && own.next().is_none()
+            }
             // What `main` returns is the exit status.
             Op::Return => program.function(program.function_of(stmt)).symbol == "main",
             _ => false,

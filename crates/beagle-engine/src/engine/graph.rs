@@ -35,6 +35,9 @@ struct Walked {
 /// So many steps of runs are kept until the graph is there.
 const MOST_STEPS: usize = 4_000_000;
 
+/// How long a run may take of which only the order of changes is wanted.
+const GLIMPSE: Duration = Duration::from_secs(2);
+
 /// How often is looked whether the user wants to stop.
 const GLANCE: Duration = Duration::from_millis(50);
 
@@ -164,8 +167,9 @@ impl Engine<'_> {
         for source in &mut input.sources {
             (source.symbolic, source.pad) = (false, 0);
         }
-        let limits = &self.options.limits;
-        let (old, new) = run_both(&mut self.executors, &input, limits).ok()?;
+        let mut limits = self.options.limits;
+        limits.time = limits.time.min(GLIMPSE);
+        let (old, new) = run_both(&mut self.executors, &input, &limits).ok()?;
         let (Ok(old), Ok(new)) = (&old.trace, &new.trace) else {
             return None;
         };
