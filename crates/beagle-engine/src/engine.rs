@@ -1,6 +1,7 @@
 //! The loop of exploration: take the best question, solve it, run both versions, walk the product,
 //! add the questions that it raises.
 
+mod graph;
 mod survey;
 
 use std::collections::BTreeMap;
@@ -21,8 +22,10 @@ use crate::question::{Aim, From, Question};
 use crate::scene::{Progress, Scene};
 use crate::shape::Shape;
 use crate::strategy;
+use crate::trail::Marks;
 use crate::twin::{Place, Side, Twin};
 
+use graph::Awaited;
 pub use survey::{Look, Survey};
 
 /// How to explore.
@@ -119,6 +122,8 @@ pub struct Ran<'a> {
     pub infected: Vec<usize>,
     /// Which of the inputs to start from it is.
     pub seed: Option<usize>,
+    /// The changes that the input exercised, in order, loops once; nothing if there is one only.
+    pub sequence: Vec<usize>,
 }
 
 /// Whether to go on.
@@ -209,6 +214,10 @@ pub struct Engine<'a> {
     status: Status,
     /// Whether something was left out that could have mattered.
     cut: bool,
+    /// The change sequence graph, if it is still to come.
+    awaited: Option<Awaited>,
+    /// Where changes are, if there are several.
+    changes: Option<[Marks; 2]>,
 }
 
 /// Conditions of runs that are kept; runs beyond are forgotten, the oldest first.
@@ -275,6 +284,9 @@ impl<'a> Engine<'a> {
                 ..Status::default()
             },
             cut: !sees_all(twin, &options),
+            awaited: None,
+            changes: (twin.comparison.changes.len() > 1)
+                .then(|| Side::BOTH.map(|side| Marks::of_changes(twin, side))),
             options,
         })
     }
@@ -328,7 +340,12 @@ impl<'a> Engine<'a> {
             let enough = on_seeds > SEEDS_FIRST && on_seeds > start.elapsed() / 2;
             let chosen = match seeds.peek().is_some() && !enough {
                 true => None,
-                false => self.next_question(),
+                false => {
+                    if self.hear_of_graph(listener) == Next::Stop {
+                        return Ok(End::Stopped);
+                    }
+                    self.next_question()
+                }
             };
             let next = if let Some(chosen) = chosen {
                 self.follow(chosen, listener)?
@@ -566,6 +583,7 @@ impl<'a> Engine<'a> {
                 fresh: true,
                 infected: Vec::new(),
                 seed,
+                sequence: Vec::new(),
             };
             return Ok(listener.ran(&ran));
         };
@@ -575,6 +593,9 @@ impl<'a> Engine<'a> {
         let new_read = Traced::read(pool, new_trace, &input, &|site| twin.new.cases(site));
         let limits = self.options.shape.conditions(pool, &input);
         let mut product = Product::new(pool, twin, &input, &limits, &old_read, &new_read);
+        let differs = is_different(&old, &new) || !old_read.files().eq(new_read.files());
+        let sequence = self.acts(&product, &old_read, &new_read).sequence();
+        self.follow_nodes(&mut product, &old_read, &new_read);
         if product.path.impossible() > 0 {
             let count = product.path.impossible() as u64;
             self.status
@@ -584,7 +605,6 @@ impl<'a> Engine<'a> {
             self.status
                 .lose("conditions that could not be read", product.lost as u64);
         }
-        let differs = is_different(&old, &new) || !old_read.files().eq(new_read.files());
         self.cut |= product.cut;
         self.scene.add(&mut product);
         if let Origin::Question(Chosen { at, .. }) = origin
@@ -624,6 +644,7 @@ impl<'a> Engine<'a> {
             cause,
             fresh,
             seed,
+            sequence,
         });
         self.keep(input, product);
         Ok(next)

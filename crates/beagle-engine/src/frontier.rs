@@ -202,7 +202,27 @@ impl Frontier {
         }
     }
 
+    /// Lets one technique look again at the questions of a run, as it knows more now.
+    pub fn reconsider(&mut self, scene: &Scene<'_>, run: u32, product: &Product, name: &str) {
+        for (index, question) in product.questions.iter().enumerate() {
+            let is_pruned = self.prune.is_some() && scene.is_irrelevant(product, question);
+            if is_pruned || self.asked.contains(&key(product, question)) {
+                continue;
+            }
+            let at = Reference {
+                run,
+                question: index as u32,
+                round: 0,
+            };
+            self.push_to(scene, product, at, Some(name));
+        }
+    }
+
     fn push(&mut self, scene: &Scene<'_>, product: &Product, at: Reference) {
+        self.push_to(scene, product, at, None);
+    }
+
+    fn push_to(&mut self, scene: &Scene<'_>, product: &Product, at: Reference, only: Option<&str>) {
         // Among equals any may come first: those of one place would else come in the order of the
         // input.
         self.order += 1;
@@ -211,6 +231,9 @@ impl Frontier {
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)
             .rotate_left(23);
         for queue in &mut self.queues {
+            if only.is_some_and(|only| only != queue.strategy.name()) {
+                continue;
+            }
             if let Some(cost) = queue.cost(scene, product, at) {
                 let kind = Kind::of(&product.questions[at.question as usize], cost);
                 queue.heaps[kind as usize].push(Entry { cost, order, at });
@@ -289,6 +312,11 @@ impl Frontier {
         let kind = chosen.kind as usize;
         self.queues[chosen.strategy].effort[kind] += effort;
         self.effort[kind] += effort;
+    }
+
+    /// The names of the techniques that ask.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.queues.iter().map(|queue| queue.strategy.name())
     }
 
     /// Counts what became of a question.

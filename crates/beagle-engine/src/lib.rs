@@ -13,14 +13,17 @@ mod engine;
 mod faults;
 mod frontier;
 mod loosen;
+mod order;
 mod product;
 mod question;
 mod region;
 mod scene;
+mod sequences;
 mod shape;
 mod steps;
 mod strategy;
 mod streams;
+mod trail;
 mod twin;
 mod walk;
 
@@ -29,6 +32,7 @@ pub use engine::{
     Appetite, End, Engine, EngineError, Listener, Look, Next, Options, Ran, Status, Survey,
 };
 pub use frontier::Account;
+pub use order::Acts;
 pub use scene::{Progress, Stopped};
 pub use shape::{Bounds, Shape};
 pub use strategy::NAMES as STRATEGIES;

@@ -13,6 +13,7 @@ use crate::loosen::Astray;
 use crate::question::{Aim, Edge, From, Question};
 use crate::steps::{self, Step, What};
 use crate::streams::{self, Destination, Streams};
+use crate::trail::Visit;
 use crate::twin::{Side, Twin};
 use crate::walk::{Met, walk};
 
@@ -97,6 +98,10 @@ pub struct Product {
     pub changed_from: usize,
     /// Where the effect of changes was seen, in order.
     pub effects: Vec<Effect>,
+    /// The steps of both versions in one order.
+    pub order: Vec<Met>,
+    /// The nodes of the change sequence graph that were met, if there is one.
+    pub trail: Vec<Visit>,
     /// How many ways on it was the first to take.
     pub merit: usize,
     /// How many of these are in the program itself, not in models of libc functions.
@@ -149,6 +154,16 @@ impl Traced {
 }
 
 impl Traced {
+    /// What happened, in order.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// What was written.
+    pub fn streams(&self) -> &Streams {
+        &self.streams
+    }
+
     /// How many steps there are.
     pub fn len(&self) -> usize {
         self.steps.len()
@@ -219,6 +234,8 @@ impl Product {
                 reached: FxHashMap::default(),
                 changed_from: usize::MAX,
                 effects: Vec::new(),
+                order: Vec::new(),
+                trail: Vec::new(),
                 merit: 0,
                 news: 0,
                 edges: FxHashSet::default(),
@@ -250,7 +267,8 @@ impl Product {
             builder.hold(From::Both, 0, kind, limit);
         }
         builder.product.questions.clear();
-        for met in walk(twin, &old.steps, &new.steps) {
+        let order = walk(twin, &old.steps, &new.steps);
+        for &met in &order {
             builder.meet(met);
             builder.step += 1;
             if matches!(met, Met::Both(..)) {
@@ -260,6 +278,7 @@ impl Product {
         builder.outputs();
         builder.faults();
         builder.settle();
+        builder.product.order = order;
         builder.product
     }
 }

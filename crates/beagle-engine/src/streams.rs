@@ -25,6 +25,8 @@ pub struct Stream {
     pub bytes: Vec<u8>,
     /// The parts that depend on the input, in order.
     pub parts: Vec<Part>,
+    /// Where each output ends, and the word of the trace at which it starts.
+    pub ends: Vec<(usize, usize)>,
 }
 
 /// A part of a stream that depends on the input.
@@ -81,6 +83,7 @@ pub fn streams(pool: &mut Pool, importer: &mut Importer<'_>, trace: &Trace<'_>) 
         let stream = all.entry(destination).or_default();
         let start = stream.bytes.len();
         stream.bytes.extend_from_slice(bytes);
+        stream.ends.push((stream.bytes.len(), word));
         for piece in pieces {
             let Some(expr) = importer.expr(pool, piece.node) else {
                 lost += 1;
@@ -104,6 +107,28 @@ pub fn streams(pool: &mut Pool, importer: &mut Importer<'_>, trace: &Trace<'_>) 
         }
     }
     Streams { all, lost }
+}
+
+/// The words of both traces at which the first outputs start that differ, of any destination.
+pub fn first_difference(old: &Streams, new: &Streams) -> [Option<usize>; 2] {
+    let none = Stream::default();
+    let mut first = [None; 2];
+    let destinations = old.all.keys().chain(new.all.keys());
+    for destination in destinations {
+        let a = old.all.get(destination).unwrap_or(&none);
+        let b = new.all.get(destination).unwrap_or(&none);
+        if a.bytes == b.bytes {
+            continue;
+        }
+        let same = a.bytes.iter().zip(&b.bytes);
+        let same = same.take_while(|(x, y)| x == y).count();
+        for (first, stream) in first.iter_mut().zip([a, b]) {
+            let output = stream.ends.iter().find(|(end, _)| *end > same);
+            let words = output.map(|&(_, word)| word).into_iter();
+            *first = words.chain(*first).min();
+        }
+    }
+    first
 }
 
 /// That a part of what is written could differ.

@@ -14,4 +14,5 @@ mod papers;
 mod passwords;
 mod prune;
 mod refactorings;
+mod sequences;
 mod support;
