@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use beagle_solver::{ConditionKind, Conditions, Expr, Importer, Path, Pool};
+use beagle_solver::{Condition, ConditionKind, Conditions, Expr, Importer, Path, Pool};
 use beagle_trace::event::Site;
 use beagle_trace::{AssumeReason, Cases, Event, Input, Trace};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use crate::faults;
 use crate::question::{Aim, Edge, From, Question};
 use crate::steps::{self, Step, What};
-use crate::streams::{self, Destination, Streams};
+use crate::streams::{self, Destination, Stream, Streams};
 use crate::twin::{Side, Twin};
 use crate::walk::{Met, walk};
 
@@ -134,6 +134,31 @@ impl Traced {
 }
 
 impl Traced {
+    /// What happened, in order.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The conditions that held, in order.
+    pub fn conditions(&self) -> &[Condition] {
+        &self.conditions.list
+    }
+
+    /// How many conditions could not be read, which makes the others say less than the run did.
+    pub fn lost(&self) -> usize {
+        self.conditions.lost
+    }
+
+    /// What the event at a word of the trace put into a variable that is watched.
+    pub fn value(&self, word: u32) -> Option<Expr> {
+        self.values.get(&(word as usize)).copied()
+    }
+
+    /// What was written, by where it went.
+    pub fn streams(&self) -> impl Iterator<Item = (&Destination, &Stream)> {
+        self.streams.all.iter()
+    }
+
     /// How many steps there are.
     pub fn len(&self) -> usize {
         self.steps.len()
@@ -191,6 +216,19 @@ impl Product {
         old: &Traced,
         new: &Traced,
     ) -> Self {
+        let order = walk(twin, &old.steps, &new.steps);
+        Self::of_walk(pool, twin, input, limits, (old, new), &order)
+    }
+
+    /// The same for traces that were walked.
+    pub fn of_walk(
+        pool: &mut Pool,
+        twin: &Twin<'_>,
+        input: &Input,
+        limits: &[Expr],
+        (old, new): (&Traced, &Traced),
+        order: &[Met],
+    ) -> Self {
         let mut builder = Builder {
             twin,
             old,
@@ -232,7 +270,7 @@ impl Product {
             builder.hold(From::Both, 0, kind, limit);
         }
         builder.product.questions.clear();
-        for met in walk(twin, &old.steps, &new.steps) {
+        for &met in order {
             builder.meet(met);
             builder.step += 1;
             if matches!(met, Met::Both(..)) {
@@ -284,9 +322,9 @@ impl Builder<'_> {
 
     fn meet(&mut self, met: Met) {
         match met {
-            Met::Old(at) => self.alone(Side::Old, at),
-            Met::New(at) => self.alone(Side::New, at),
-            Met::Both(i, j) => self.together(i, j),
+            Met::Old(at) => self.alone(Side::Old, at as usize),
+            Met::New(at) => self.alone(Side::New, at as usize),
+            Met::Both(i, j) => self.together(i as usize, j as usize),
         }
     }
 

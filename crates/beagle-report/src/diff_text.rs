@@ -13,7 +13,7 @@ use crate::diff::{
     ObservedEntry, Report,
 };
 use crate::fit::{count, window};
-use beside::{Columns, Row, cut, visible};
+pub(crate) use beside::{Columns, Row, cut, visible};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();

@@ -143,7 +143,7 @@ int main(int c, char **v) { return f(&c, 1) + helper(c); }
 /// The pairs and single steps, as text: `=` both, `!` both to different sides, `<` old, `>` new.
 fn text(order: &[Met], old: &[Step], new: &[Step]) -> String {
     let sign = |met: &Met| match *met {
-        Met::Both(i, j) if old[i].what == new[j].what => '=',
+        Met::Both(i, j) if old[i as usize].what == new[j as usize].what => '=',
         Met::Both(..) => '!',
         Met::Old(_) => '<',
         Met::New(_) => '>',
@@ -250,8 +250,8 @@ fn every_step_is_taken_once_whatever_the_traces_are() {
         let order = walk(&twin, &old, &new);
         let taken = |side: Side| -> Vec<usize> {
             let steps = order.iter().filter_map(|met| match (*met, side) {
-                (Met::Both(i, _), Side::Old) | (Met::Old(i), Side::Old) => Some(i),
-                (Met::Both(_, j), Side::New) | (Met::New(j), Side::New) => Some(j),
+                (Met::Both(i, _), Side::Old) | (Met::Old(i), Side::Old) => Some(i as usize),
+                (Met::Both(_, j), Side::New) | (Met::New(j), Side::New) => Some(j as usize),
                 _ => None,
             });
             steps.collect()
@@ -260,6 +260,7 @@ fn every_step_is_taken_once_whatever_the_traces_are() {
         assert_eq!(taken(Side::New), (0..new.len()).collect::<Vec<_>>());
         for met in &order {
             if let Met::Both(i, j) = *met {
+                let (i, j) = (i as usize, j as usize);
                 assert!(old[i].what.is_like(new[j].what) && old[i].site == new[j].site);
             }
         }
