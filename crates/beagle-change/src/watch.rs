@@ -369,6 +369,25 @@ mod tests {
     }
 
     #[test]
+    fn all_stores_can_be_watched_and_have_names() {
+        let new = PROGRAM.replacen("y = x + 1", "y = x + 2", 1);
+        compared(PROGRAM, &new, |old, new, comparison| {
+            let watched = comparison.watched_widely(old, new);
+            let marked = new.stmts.iter().zip(&watched.new);
+            let marked = marked.filter(|(_, number)| **number != 0);
+            let mut lines: Vec<u32> = marked
+                .filter_map(|(stmt, _)| Some(stmt.place?.line))
+                .collect();
+            lines.dedup();
+            assert_eq!(lines, [4, 5, 6, 7, 8, 9]);
+            for name in ["y", "total", "result of count()", "member of pair"] {
+                let mut names = watched.names.iter();
+                assert!(names.any(|it| it == name), "{:?}", watched.names);
+            }
+        });
+    }
+
+    #[test]
     fn what_only_one_version_stores() {
         let (lines, _) = watched(&[("total = y;", "")]);
         assert_eq!(lines, [vec![(7, 1), (9, 1)], vec![(9, 1)]]);

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::blame::Culprits;
 use crate::coverage::Tests;
+use crate::explain::Explanation;
 
 pub use bytes::Bytes;
 pub use input::InputEntry;
@@ -279,6 +280,9 @@ pub struct GroupEntry {
     /// The hunks that it takes, if they were looked for.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub culprits: Option<Culprits>,
+    /// Why the versions differ, if that was explained.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub explanation: Option<Explanation>,
 }
 
 /// A change, and how far its effect got.

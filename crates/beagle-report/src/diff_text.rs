@@ -47,6 +47,9 @@ impl Report {
             let mut differences = self.differences.iter();
             if let Some(shown) = differences.find(|difference| difference.group == group.id) {
                 self.write_difference(out, shown, width)?;
+                if let Some(explanation) = &group.explanation {
+                    explanation.write_short(out, &shown.input, width)?;
+                }
             }
             if let Some(culprits) = &group.culprits {
                 culprits.write(out, width)?;

@@ -152,16 +152,30 @@ impl Report {
     }
 }
 
+/// So many lines are shown where explanations are not all there is.
+const FEW: usize = 2;
+
 impl Explanation {
-    /// Writes it as part of a report, without the notes.
-    pub(crate) fn write(&self, out: &mut String, input: &InputEntry, width: usize) -> fmt::Result {
-        let mut label = "why";
-        for sentence in &self.story {
-            for line in wrapped(sentence, width - 13) {
-                write_field(out, label, &line)?;
-                label = "";
-            }
+    /// Writes it after what the versions do.
+    pub(crate) fn write_short(
+        &self,
+        out: &mut String,
+        input: &InputEntry,
+        width: usize,
+    ) -> fmt::Result {
+        write_story(out, self.story.get(1..).unwrap_or_default(), width)?;
+        for cause in self.causes.iter().take(FEW) {
+            cause.write(out, width)?;
         }
+        match self.alternates.first().filter(|it| it.agrees) {
+            Some(alternate) => alternate.write(out, input, width),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes all of it but the notes.
+    fn write(&self, out: &mut String, input: &InputEntry, width: usize) -> fmt::Result {
+        write_story(out, &self.story, width)?;
         for cause in self.causes.iter().take(CAUSES) {
             cause.write(out, width)?;
         }
@@ -174,6 +188,16 @@ impl Explanation {
             None => Ok(()),
         }
     }
+}
+
+/// Writes sentences, each on lines of its own.
+fn write_story(out: &mut String, story: &[String], width: usize) -> fmt::Result {
+    let mut label = "why";
+    for line in story.iter().flat_map(|it| wrapped(it, width - 13)) {
+        write_field(out, label, &line)?;
+        label = "";
+    }
+    Ok(())
 }
 
 impl CauseEntry {

@@ -5,6 +5,7 @@
 
 mod blame;
 mod court;
+mod explain;
 mod lane;
 mod listen;
 mod present;
@@ -143,9 +144,14 @@ pub fn run(options: &DiffOptions, quiet: bool) -> Result<i32, Failure> {
             false => job.blame(&judged, &mut report.notes),
         };
         timings.end("blame");
+        let explained = job.explain(&judged, &mut report.notes);
+        timings.end("explain");
         present::fill(&mut report, &job, explored, judged);
         for (group, culprits) in report.groups.iter_mut().zip(blamed) {
             group.culprits = culprits;
+        }
+        for (group, explanation) in report.groups.iter_mut().zip(explained) {
+            group.explanation = explanation;
         }
     }
     report.seconds = setup.start.elapsed().as_secs_f64();

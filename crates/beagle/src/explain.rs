@@ -79,11 +79,11 @@ pub fn run(options: &ExplainOptions, quiet: bool) -> Result<i32, Failure> {
                 quiet,
                 deadline: Instant::now() + options.timeout,
                 alternates_only: options.alternates_only,
-                blames: !options.no_blame && !options.alternates_only,
+                widely: true,
             };
             let mut explanation = job.explain(&input, &difference, &mut timings)?;
             timings.end("explain");
-            if job.blames {
+            if !options.no_blame && !options.alternates_only {
                 job.blame(&mut explanation, &input, &difference);
                 timings.end("blame");
             }
@@ -166,8 +166,8 @@ pub struct Job<'a> {
     pub deadline: Instant,
     /// Whether only alternate inputs count.
     pub alternates_only: bool,
-    /// Whether hunks are built alone.
-    pub blames: bool,
+    /// Whether all variables are watched.
+    pub widely: bool,
 }
 
 impl Job<'_> {
@@ -178,15 +178,14 @@ impl Job<'_> {
         difference: &Difference,
         timings: &mut Timings,
     ) -> Result<Explanation, Failure> {
-        let explained = self.watching(true, input, difference, timings)?;
-        match explained {
-            Some(explained) => Ok(explained),
-            // What all variables hold takes more room than a long run has; where it went takes less.
-            None => match self.watching(false, input, difference, timings)? {
-                Some(explained) => Ok(explained),
-                None => Err(Failure::run("the run could not be recorded")),
-            },
+        if self.widely
+            && let Some(explained) = self.watching(true, input, difference, timings)?
+        {
+            return Ok(explained);
         }
+        // What all variables hold takes more room than a long run has; where it went takes less.
+        let explained = self.watching(false, input, difference, timings)?;
+        explained.ok_or_else(|| Failure::run("the run could not be recorded"))
     }
 
     /// Explains a difference with all variables watched, or with few; `None` if a run was too long for

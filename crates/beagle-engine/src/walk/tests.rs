@@ -218,6 +218,23 @@ fn a_call_that_only_one_version_makes_is_walked_around() {
 }
 
 #[test]
+fn two_runs_of_one_version_are_walked_alike() {
+    // What changed does not matter: both runs are of new.
+    let changed = LOOP.replace("a[i] > 0", "a[i] > 1 && a[i] < 90");
+    let fixture = Fixture::new(LOOP, &changed);
+    let twin = fixture.twin();
+    let mut first = Writer::new(&twin, Side::New);
+    first.branch(4, true).branch(5, true).branch(6, false);
+    first.branch(4, false).branch(10, true);
+    let mut second = Writer::new(&twin, Side::New);
+    second.branch(4, true).branch(5, false);
+    second.branch(4, false).branch(10, true);
+    let (first, second) = (first.steps, second.steps);
+    let order = walk_one(&twin.new, &first, &second);
+    assert_eq!(text(&order, &first, &second), "=!<==");
+}
+
+#[test]
 fn every_step_is_taken_once_whatever_the_traces_are() {
     let changed = LOOP
         .replace("a[i] > 9", "a[i] > 8")

@@ -212,6 +212,7 @@ fn add_group(report: &mut Report, number: usize, shown: &Shown, seen: &mut BTree
         title: title(finding),
         changes: changes.clone(),
         culprits: None,
+        explanation: None,
     });
     let difference = &finding.difference;
     report.differences.push(DifferenceEntry {
@@ -255,7 +256,7 @@ fn title(finding: &Finding) -> String {
     }
 }
 
-fn class(difference: &Difference) -> Class {
+pub fn class(difference: &Difference) -> Class {
     match (difference.standing, difference.class) {
         (_, NativeClass::Crash) => Class::Crash,
         (_, NativeClass::Hang) => Class::Hang,
