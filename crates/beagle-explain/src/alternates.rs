@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use beagle_engine::{Place, Probe, Probed, Side, What};
+use beagle_engine::{From, Place, Probe, Probed, Side, What};
 use beagle_solver::{Condition, ConditionKind, Expr, Path};
 use beagle_trace::event::Site;
 use beagle_trace::{Input, Limits};
@@ -152,39 +152,34 @@ impl Searcher<'_, '_> {
         }
     }
 
-    /// Inputs that are the same up to where the versions part, and then take both versions to one side.
+    /// Inputs that are the same up to a condition that only one version has, and then go another way there: what
+    /// comes later may have been taken to be what it was.
     fn together_again(&mut self) {
         let product = &self.run.product;
-        let Some(parting) = product.effects.iter().find(|effect| effect.is_parting()) else {
-            return;
-        };
-        let at = product.held.iter().position(|it| it.site == parting.site);
-        let conditions = product.path.conditions();
-        let Some(at) = at else { return };
-        let ways: Vec<(Expr, Side)> = (product.held.iter().zip(conditions).skip(at))
-            .take_while(|(held, _)| held.site == parting.site)
-            .map(|(held, &expr)| {
-                let side = match held.from.includes(Side::New) {
-                    true => Side::New,
-                    false => Side::Old,
-                };
-                (expr, side)
-            })
-            .collect();
+        let conditions = product.path.conditions().iter().take(MOST_CONDITIONS);
         let mut path = Path::new(&mut self.probe.pool, self.run.input.clone());
-        for &condition in conditions.iter().take(at.min(MOST_CONDITIONS)) {
-            path.push(&mut self.probe.pool, condition);
-        }
-        let all = path.conditions().len();
-        for (expr, side) in ways {
-            if self.is_over() {
-                return;
+        let mut asked = 0;
+        for (held, &expr) in product.held.iter().zip(conditions) {
+            let is_branch = matches!(
+                held.kind,
+                ConditionKind::Branch { .. } | ConditionKind::Switch { .. }
+            );
+            if let From::One(side) = held.from
+                && is_branch
+            {
+                let agrees = self.found.iter().any(|it| it.agrees);
+                if agrees || asked >= MOST_QUESTIONS || self.is_over() {
+                    return;
+                }
+                asked += 1;
+                let prefix = path.conditions().len();
+                let other = self.probe.pool.not(expr);
+                let time = (QUESTION, self.effort.deadline);
+                if let Some(input) = self.probe.ask(&mut path, prefix, &[other], time) {
+                    self.try_out(input, side);
+                }
             }
-            let other = self.probe.pool.not(expr);
-            let time = (QUESTION, self.effort.deadline);
-            if let Some(input) = self.probe.ask(&mut path, all, &[other], time) {
-                self.try_out(input, side);
-            }
+            path.push(&mut self.probe.pool, expr);
         }
     }
 

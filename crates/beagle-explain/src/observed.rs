@@ -135,6 +135,16 @@ impl Observed {
         effect.chain(stray).chain(unlike).min()
     }
 
+    /// The statements that write the first bytes that differ.
+    pub fn output_sites(&self, twin: &Twin<'_>) -> Vec<(Side, StmtId)> {
+        let sites = self.unlike.iter().flat_map(|it| {
+            let both = Side::BOTH.map(|side| (side, it.sites[side as usize]));
+            both.into_iter()
+        });
+        let stmts = sites.filter_map(|(side, site)| Some((side, twin.half(side).stmt(site?)?)));
+        stmts.collect()
+    }
+
     /// The statements at which the versions were first seen to differ.
     pub fn first_sites(&self, twin: &Twin<'_>) -> Vec<(Side, StmtId)> {
         let Some(first) = self.first_seen() else {
@@ -218,7 +228,11 @@ impl Looker<'_, '_> {
                     });
                 }
             }
-            What::Value(place) if self.observed.unequal.len() < MOST => {
+            // What has no name is made by the compiler, and tells people nothing.
+            What::Value(place)
+                if self.observed.unequal.len() < MOST
+                    && self.twin.watched_name(place).is_some() =>
+            {
                 let expr = self.run.traced(side).value(step.word);
                 let value = expr.and_then(|expr| self.run.product.path.value(self.pool, expr));
                 if let Some(value) = value {

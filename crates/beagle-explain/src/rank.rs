@@ -93,6 +93,7 @@ mod weight {
     pub const FIRST_EFFECT: i32 = 25;
     pub const NEAREST: i32 = 15;
     pub const UNREACHING: i32 = -35;
+    pub const ELSEWHERE: i32 = -10;
     pub const LATE: i32 = -20;
     pub const PARTING: i32 = 12;
     pub const VALUE: i32 = 10;
@@ -222,12 +223,7 @@ impl<'a, 'p> Ranking<'a, 'p> {
             let bonus = if alone { weight::FIRST_EFFECT } else { 0 };
             self.effect(side, site, Kind::Output, &text, weight::OUTPUT, bonus);
         }
-        for (side, stmt) in &observed.nearest {
-            self.at_change(*side, *stmt, |cause| {
-                let text = "the last change that is executed before the versions are seen to differ";
-                cause.add(Kind::Nearest, text.to_owned(), weight::NEAREST);
-            });
-        }
+        self.nearest(observed);
         // What only happens later has not caused it.
         if let Some(seen) = observed.first_seen() {
             for cause in self.causes.values_mut() {
@@ -235,6 +231,27 @@ impl<'a, 'p> Ranking<'a, 'p> {
                     let text = "first executed when the versions already differ";
                     cause.add(Kind::Nearest, text.to_owned(), weight::LATE);
                 }
+            }
+        }
+    }
+
+    /// What was executed last before the versions were seen to differ. Code that is gone counts as a whole: what was
+    /// guarded tells as much as the guard.
+    fn nearest(&mut self, observed: &Observed) {
+        let text = "the last change that is executed before the versions are seen to differ";
+        let mut gone = Vec::new();
+        for &(side, stmt) in &observed.nearest {
+            self.at_change(side, stmt, |cause| {
+                cause.add(Kind::Nearest, text.to_owned(), weight::NEAREST);
+                if cause.is_gone() {
+                    gone.extend(cause.hunk);
+                }
+            });
+        }
+        for cause in self.causes.values_mut() {
+            let is_known = cause.evidence.iter().any(|it| it.kind == Kind::Nearest);
+            if cause.is_gone() && !is_known && cause.hunk.is_some_and(|it| gone.contains(&it)) {
+                cause.score += weight::NEAREST;
             }
         }
     }
@@ -291,26 +308,28 @@ impl<'a, 'p> Ranking<'a, 'p> {
         if changes.len() < 2 {
             return;
         }
-        let targets = observed.first_sites(self.twin);
+        let (first, written) = (
+            observed.first_sites(self.twin),
+            observed.output_sites(self.twin),
+        );
         let mut reach = Reach::new(self.twin);
         for change in changes {
             let data = &self.twin.comparison.changes[change];
-            let Some(reaches) = reach.reaches(data, &targets) else {
+            let (text, count) = if reach.reaches(data, &written) == Some(false) {
+                ("what is written differently does not depend on it", weight::UNREACHING)
+            } else if reach.reaches(data, &first) == Some(false) {
+                ("what first differs does not depend on it", weight::ELSEWHERE)
+            } else {
                 continue;
             };
-            if reaches {
-                continue;
-            }
-            let sides = [(Side::Old, &data.old), (Side::New, &data.new)];
             let mut done: Vec<(Side, Place)> = Vec::new();
-            for (side, stmts) in sides {
+            for (side, stmts) in [(Side::Old, &data.old), (Side::New, &data.new)] {
                 for &stmt in stmts {
                     for (key, _) in self.lines(side, stmt, data) {
                         if let Some(cause) = self.causes.get_mut(&key)
                             && !done.contains(&key)
                         {
-                            let text = "what first differs does not depend on it";
-                            cause.add(Kind::Dependence, text.to_owned(), weight::UNREACHING);
+                            cause.add(Kind::Dependence, text.to_owned(), count);
                             done.push(key);
                         }
                     }
@@ -436,6 +455,21 @@ impl Cause {
         }
     }
 
+    /// Whether only old has the line.
+    fn is_gone(&self) -> bool {
+        self.side == Side::Old && self.evidence.iter().any(|it| it.kind == Kind::Missing)
+    }
+
+    /// What comes first of lines for which as much speaks: of code that is gone its beginning, else what was
+    /// executed last.
+    fn turn(&self) -> (bool, Moment) {
+        match self.moment {
+            Moment::MAX => (true, 0),
+            moment if self.is_gone() => (false, moment),
+            moment => (false, Moment::MAX - moment),
+        }
+    }
+
     fn add(&mut self, kind: Kind, text: String, count: i32) {
         self.score += count;
         let evidence = Evidence { kind, text };
@@ -450,7 +484,7 @@ const MOST_EVIDENCE: usize = 6;
 
 fn sort(causes: &mut [Cause]) {
     causes.sort_by(|a, b| {
-        let key = |it: &Cause| (-it.score, it.moment, it.side == Side::Old);
+        let key = |it: &Cause| (-it.score, it.turn(), it.side == Side::Old);
         key(a).cmp(&key(b)).then_with(|| a.place.cmp(&b.place))
     });
 }

@@ -35,6 +35,9 @@ impl<'a, 'p> Reach<'a, 'p> {
             if stmts.is_empty() {
                 continue;
             }
+            if !targets.iter().any(|(at, _)| *at == side) {
+                return None;
+            }
             let dependence = &mut self.dependence[side as usize];
             let dependence = dependence.get_or_insert_with(|| Dependence::of(half.program));
             let facts: Vec<Fact> = stmts.iter().flat_map(|&it| dependence.changed(it)).collect();

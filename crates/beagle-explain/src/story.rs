@@ -23,7 +23,7 @@ pub fn parts(twin: &Twin<'_>, observed: &Observed) -> Vec<String> {
         });
         let name = twin.watched_name(unequal.place).unwrap_or("a value");
         let place = unequal.sites[1].and_then(|site| at(Side::New, site));
-        let place = place.map_or(String::new(), |place| format!(" at {place}"));
+        let place = place.map_or(String::new(), |place| format!(" {place}, where"));
         said.push(format!(
             "They do the same until{place} `{name}` is {old} in old and {new} in new."
         ));

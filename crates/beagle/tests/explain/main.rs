@@ -15,8 +15,11 @@ use support::Scratch;
 /// A line that a report names: version, line, and the kinds of evidence for it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Named {
+    /// `old` or `new`.
     pub version: String,
+    /// From 1.
     pub line: u64,
+    /// In order.
     pub kinds: Vec<String>,
 }
 
