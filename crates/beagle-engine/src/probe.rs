@@ -48,8 +48,6 @@ pub struct Probed {
     pub new: Traced,
     /// The steps of both in one order.
     pub order: Vec<Met>,
-    /// Both as one path of conditions.
-    pub product: Product,
     /// How they ended.
     pub outcomes: [Outcome; 2],
     /// Why recording stopped before a program ended, if it did.
@@ -99,7 +97,6 @@ impl<'a> Probe<'a> {
         let old_read = Traced::read(pool, &old_trace, input, &|site| twin.old.cases(site));
         let new_read = Traced::read(pool, &new_trace, input, &|site| twin.new.cases(site));
         let order = walk(twin, old_read.steps(), new_read.steps());
-        let product = Product::of_walk(pool, twin, input, &[], (&old_read, &new_read), &order);
         Ok(Probed {
             input: input.clone(),
             outcomes: [old.outcome, new.outcome],
@@ -107,8 +104,20 @@ impl<'a> Probe<'a> {
             old: old_read,
             new: new_read,
             order,
-            product,
         })
+    }
+
+    /// A run as one path of conditions. Of a long one that takes time.
+    pub fn product(&mut self, run: &Probed) -> Product {
+        let both = (&run.old, &run.new);
+        Product::of_walk(
+            &mut self.pool,
+            self.twin,
+            &run.input,
+            &[],
+            both,
+            &run.order,
+        )
     }
 
     /// Runs both versions on an input, and keeps only which way they went.

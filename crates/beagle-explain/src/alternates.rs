@@ -7,12 +7,13 @@
 use std::time::{Duration, Instant};
 
 use beagle_engine::{From, Place, Probe, Probed, Side, What};
-use beagle_solver::{Condition, ConditionKind, Expr, Path};
+use beagle_solver::{ConditionKind, Expr, Path};
 use beagle_trace::event::Site;
 use beagle_trace::{Input, Limits};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::align::{decisions, same_way};
+use crate::align::{Decision, decisions, same_way};
+use crate::predicates::predicates;
 
 /// An input that is near to the one that is explained, and what it tells.
 #[derive(Clone, Debug)]
@@ -113,13 +114,8 @@ struct Searcher<'s, 'a> {
 impl Searcher<'_, '_> {
     /// Inputs that go another way in one version and the same way in the other.
     fn other_way(&mut self, side: Side, notes: &mut Vec<String>) {
-        let own = self.run.traced(side).conditions();
         let others = self.run.traced(side.other()).conditions();
-        let known: FxHashSet<Expr> = others.iter().map(|it| it.expr).collect();
-        let wanted = in_turns(own.iter().filter(|it| {
-            // That an access stays inside its object is nothing to leave a path by.
-            !known.contains(&it.expr) && !matches!(it.kind, ConditionKind::Bounds { .. })
-        }));
+        let wanted = self.wanted(side);
         if wanted.is_empty() {
             return;
         }
@@ -136,7 +132,7 @@ impl Searcher<'_, '_> {
         }
         let all = path.conditions().len();
         let before = self.found.len();
-        for condition in wanted.into_iter().take(MOST_QUESTIONS) {
+        for wanted in wanted.into_iter().take(MOST_QUESTIONS) {
             if self.is_over() {
                 notes.push("there was no time to try all alternate inputs".to_owned());
                 return;
@@ -144,42 +140,89 @@ impl Searcher<'_, '_> {
             if self.found.len() - before >= MOST_ALTERNATES {
                 return;
             }
-            let other = self.probe.pool.not(condition.expr);
-            let time = (QUESTION, self.effort.deadline);
-            if let Some(input) = self.probe.ask(&mut path, all, &[other], time) {
-                self.try_out(input, side);
-            }
+            self.ask(&mut path, all, wanted, side);
         }
     }
 
-    /// Inputs that are the same up to a condition that only one version has, and then go another way there: what
-    /// comes later may have been taken to be what it was.
+    /// What only one version decides so: conditions, and then what its assignments would decide.
+    fn wanted(&mut self, side: Side) -> Vec<Wanted> {
+        let (own, others) = (self.run.traced(side), self.run.traced(side.other()));
+        let known: FxHashSet<Expr> = others.conditions().iter().map(|it| it.expr).collect();
+        // That an access stays inside its object is nothing to leave a path by.
+        let own_conditions = own.conditions().iter().filter(|it| {
+            !known.contains(&it.expr) && !matches!(it.kind, ConditionKind::Bounds { .. })
+        });
+        let conditions = own_conditions.map(|it| Wanted {
+            site: it.site,
+            expr: it.expr,
+            assignment: None,
+        });
+        let conditions = in_turns(conditions);
+        let twin = self.probe.twin;
+        let pool = &mut self.probe.pool;
+        let input = &self.run.input;
+        let of_others: FxHashSet<Expr> = predicates(pool, twin.half(side.other()), input, others)
+            .iter()
+            .map(|it| it.expr)
+            .collect();
+        let assigned = predicates(pool, twin.half(side), input, own).into_iter();
+        let assigned = assigned.filter(|it| !of_others.contains(&it.expr));
+        let assigned = in_turns(assigned.map(|it| Wanted {
+            site: it.site,
+            expr: it.expr,
+            assignment: Some(it.place),
+        }));
+        conditions.into_iter().chain(assigned).collect()
+    }
+
+    fn ask(&mut self, path: &mut Path, prefix: usize, wanted: Wanted, side: Side) {
+        let other = self.probe.pool.not(wanted.expr);
+        let time = (QUESTION, self.effort.deadline);
+        if let Some(input) = self.probe.ask(path, prefix, &[other], time) {
+            self.try_out(input, side, wanted);
+        }
+    }
+
+    /// Inputs that are the same up to a condition that only one version has, or at which the versions part, and
+    /// then go another way there: what comes later may have been taken to be what it was.
     fn together_again(&mut self) {
-        let product = &self.run.product;
-        let conditions = product.path.conditions().iter().take(MOST_CONDITIONS);
-        let mut path = Path::new(&mut self.probe.pool, self.run.input.clone());
-        let mut asked = 0;
-        for (held, &expr) in product.held.iter().zip(conditions) {
-            let is_branch = matches!(
+        let long = self.run.old.conditions().len() + self.run.new.conditions().len();
+        if self.run.order.is_empty() || long > MOST_CONDITIONS {
+            return;
+        }
+        let mut product = self.probe.product(self.run);
+        let parted: FxHashSet<Site> = product
+            .effects
+            .iter()
+            .filter(|effect| effect.is_parting())
+            .map(|effect| effect.site)
+            .collect();
+        let conditions = product.path.conditions().iter();
+        let branches = product.held.iter().zip(conditions).enumerate();
+        let branches = branches.filter(|(_, (held, _))| {
+            matches!(
                 held.kind,
                 ConditionKind::Branch { .. } | ConditionKind::Switch { .. }
-            );
-            if let From::One(side) = held.from
-                && is_branch
-            {
-                let agrees = self.found.iter().any(|it| it.agrees);
-                if agrees || asked >= MOST_QUESTIONS || self.is_over() {
-                    return;
-                }
-                asked += 1;
-                let prefix = path.conditions().len();
-                let other = self.probe.pool.not(expr);
-                let time = (QUESTION, self.effort.deadline);
-                if let Some(input) = self.probe.ask(&mut path, prefix, &[other], time) {
-                    self.try_out(input, side);
-                }
+            )
+        });
+        let (mut own, mut shared) = (Vec::new(), Vec::new());
+        for (at, (held, &expr)) in branches {
+            let wanted = Wanted {
+                site: held.site,
+                expr,
+                assignment: None,
+            };
+            match held.from {
+                From::One(side) => own.push((at, wanted, side)),
+                From::Both if parted.contains(&held.site) => shared.push((at, wanted, Side::New)),
+                From::Both => {}
             }
-            path.push(&mut self.probe.pool, expr);
+        }
+        for (at, wanted, side) in own.into_iter().chain(shared).take(MOST_QUESTIONS) {
+            if self.found.iter().any(|it| it.agrees) || self.is_over() {
+                return;
+            }
+            self.ask(&mut product.path, at, wanted, side);
         }
     }
 
@@ -187,8 +230,8 @@ impl Searcher<'_, '_> {
         Instant::now() >= self.effort.deadline
     }
 
-    /// Runs an input, and keeps it if it goes another way than the one that is explained.
-    fn try_out(&mut self, input: Input, side: Side) {
+    /// Runs an input, and keeps what it tells.
+    fn try_out(&mut self, input: Input, side: Side, wanted: Wanted) {
         if input == self.run.input || !self.seen.insert(input.clone()) {
             return;
         }
@@ -207,8 +250,14 @@ impl Searcher<'_, '_> {
             self.run.traced(other).steps(),
             &courses[other as usize].steps,
         );
+        let assigned = wanted.assignment.map(|place| Decision {
+            site: wanted.site,
+            first: What::Value(place),
+            second: What::Value(place),
+            at: 0,
+        });
         let mut branches: Vec<Branch> = Vec::new();
-        for decision in found {
+        for decision in assigned.into_iter().chain(found) {
             let place = half.stmt(decision.site).and_then(|stmt| half.place(stmt));
             let Some(place) = place else { continue };
             if branches.len() < MOST_BRANCHES && !branches.iter().any(|it| it.place == place) {
@@ -231,20 +280,30 @@ impl Searcher<'_, '_> {
     }
 }
 
-/// Conditions of different places first, then the second of each place, and so on.
-fn in_turns<'c>(conditions: impl Iterator<Item = &'c Condition>) -> Vec<&'c Condition> {
-    let mut times = rustc_hash::FxHashMap::default();
+/// Something that is to be otherwise.
+#[derive(Clone, Copy)]
+struct Wanted {
+    site: Site,
+    /// What holds now.
+    expr: Expr,
+    /// The variable, if it is about what an assignment would decide.
+    assignment: Option<u32>,
+}
+
+/// Those of different places first, then the second of each place, and so on.
+fn in_turns(all: impl Iterator<Item = Wanted>) -> Vec<Wanted> {
+    let mut times = FxHashMap::default();
     let mut seen = FxHashSet::default();
-    let mut all: Vec<(usize, &Condition)> = Vec::new();
-    for condition in conditions {
-        if seen.insert(condition.expr) {
-            let time = times.entry(condition.site).or_insert(0usize);
-            all.push((*time, condition));
+    let mut turns: Vec<(usize, Wanted)> = Vec::new();
+    for wanted in all {
+        if seen.insert(wanted.expr) {
+            let time = times.entry(wanted.site).or_insert(0usize);
+            turns.push((*time, wanted));
             *time += 1;
         }
     }
-    all.sort_by_key(|(time, _)| *time);
-    all.into_iter().map(|(_, condition)| condition).collect()
+    turns.sort_by_key(|(time, _)| *time);
+    turns.into_iter().map(|(_, wanted)| wanted).collect()
 }
 
 /// What a version is called in what is said.

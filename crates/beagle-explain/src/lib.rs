@@ -9,6 +9,7 @@ mod align;
 mod alternates;
 mod edit;
 mod observed;
+mod predicates;
 mod rank;
 mod reach;
 mod story;
@@ -81,9 +82,11 @@ pub fn explain(
     options: &Options,
 ) -> Explanation {
     let mut notes = cut_short(&run);
-    let observed = Observed::of(probe.twin, &probe.pool, &mut run);
-    // The order of a long run takes much memory, and is not needed any more.
-    run.order = Vec::new();
+    let observed = Observed::of(probe.twin, &mut probe.pool, &run);
+    if run.order.len() > LONG {
+        // It takes much memory, and is needed for short runs only.
+        run.order = Vec::new();
+    }
     let effort = alternates::Effort {
         deadline: options.deadline,
         limits: options.limits,
@@ -102,7 +105,7 @@ pub fn explain(
             ranking.ended(side, observed.last[side as usize], &text);
         }
     }
-    ranking.alternates(&found);
+    ranking.alternates(&found, options.alternates_only);
     Explanation {
         causes: ranking.finish(),
         parts: story::parts(probe.twin, &observed),
@@ -110,6 +113,9 @@ pub fn explain(
         notes,
     }
 }
+
+/// Runs of more steps are not made one path of conditions.
+const LONG: usize = 2_000_000;
 
 /// Runs both versions on an input. All of the input may vary, but for the name of the program.
 pub fn look(probe: &mut Probe<'_>, input: &Input, limits: &Limits) -> Result<Probed, ProbeError> {

@@ -3,7 +3,7 @@
 
 use beagle_engine::{Destination, Met, Probed, Side, Step, Twin, What};
 use beagle_program::StmtId;
-use beagle_solver::Pool;
+use beagle_solver::{Path, Pool};
 use beagle_trace::event::Site;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -82,17 +82,19 @@ const MOST: usize = 64;
 
 impl Observed {
     /// Looks at a run.
-    pub fn of(twin: &Twin<'_>, pool: &Pool, run: &mut Probed) -> Self {
+    pub fn of(twin: &Twin<'_>, pool: &mut Pool, run: &Probed) -> Self {
         let mut observed = Self {
             unlike: unlike(run),
             last: Side::BOTH.map(|side| last(twin, side, run.traced(side).steps())),
             ..Self::default()
         };
-        let order = std::mem::take(&mut run.order);
+        let inputs = Path::new(pool, run.input.clone());
+        let order = &run.order;
         let mut looker = Looker {
             twin,
             pool,
             run,
+            inputs,
             executed: FxHashMap::default(),
             parted: FxHashSet::default(),
             unequal: FxHashSet::default(),
@@ -107,7 +109,6 @@ impl Observed {
         looker.compare(order.len());
         let mut executed: Vec<Executed> = looker.executed.into_values().collect();
         executed.sort_by_key(|it| (it.moment, it.side, it.stmt));
-        run.order = order;
         if observed.nearest.is_empty() && observed.first_effect().is_none() {
             // Nothing was seen before the output itself.
             let first = observed.unlike.iter().map(|it| it.moment).min();
@@ -173,7 +174,9 @@ impl Observed {
 struct Looker<'a, 'p> {
     twin: &'a Twin<'p>,
     pool: &'a Pool,
-    run: &'a mut Probed,
+    run: &'a Probed,
+    /// Knows the values of expressions.
+    inputs: Path,
     executed: FxHashMap<(Side, StmtId), Executed>,
     parted: FxHashSet<Site>,
     unequal: FxHashSet<u32>,
@@ -234,7 +237,7 @@ impl Looker<'_, '_> {
                     && self.twin.watched_name(place).is_some() =>
             {
                 let expr = self.run.traced(side).value(step.word);
-                let value = expr.and_then(|expr| self.run.product.path.value(self.pool, expr));
+                let value = expr.and_then(|expr| self.inputs.value(self.pool, expr));
                 if let Some(value) = value {
                     let held = self.held.entry(place).or_default();
                     held[side as usize] = Some((step.site, value as u64));

@@ -345,28 +345,56 @@ impl<'a, 'p> Ranking<'a, 'p> {
         }
     }
 
-    /// What alternate inputs tell, the best first.
-    pub fn alternates(&mut self, alternates: &[Alternate]) {
-        for (rank, alternate) in alternates.iter().enumerate() {
+    /// What alternate inputs tell, the best first. Unless they are all there is (`alone`), lines of old are
+    /// shown where new has something in their place.
+    pub fn alternates(&mut self, alternates: &[Alternate], alone: bool) {
+        for (number, alternate) in alternates.iter().enumerate() {
             for (index, branch) in alternate.branches.iter().enumerate() {
-                let text = format!(
-                    "{}; with alternate input {} {}",
-                    side_taken(branch.explained),
-                    rank + 1,
-                    side_taken(branch.alternate)
-                );
-                let rank = weight::ALTERNATE / (1 + rank as i32 + index as i32);
-                let cause = self.causes.entry((alternate.side, branch.place.clone()));
-                let cause = cause.or_insert_with(|| {
-                    let function = function_at(self.twin, alternate.side, branch.site);
-                    Cause::new(alternate.side, branch.place.clone(), function)
-                });
+                let text = match branch.explained {
+                    What::Value(place) => format!(
+                        "alternate input {} goes the same way with another value of `{}`",
+                        number + 1,
+                        self.twin.watched_name(place).unwrap_or("a variable")
+                    ),
+                    _ => format!(
+                        "{}; with alternate input {} {}",
+                        side_taken(branch.explained),
+                        number + 1,
+                        side_taken(branch.alternate)
+                    ),
+                };
+                let rank = weight::ALTERNATE / (1 + number as i32 + index as i32);
+                let here = (alternate.side, branch.place.clone());
+                let key = if alone { here } else { self.in_new(here, branch.site) };
+                let function = function_at(self.twin, alternate.side, branch.site);
+                let (side, place) = key.clone();
+                let cause = self.causes.entry(key);
+                let cause = cause.or_insert_with(|| Cause::new(side, place, function));
                 let known = cause.evidence.iter().any(|it| it.kind == Kind::Alternate);
                 match known {
                     true => cause.score += rank.max(1),
                     false => cause.add(Kind::Alternate, text, rank.max(1)),
                 }
             }
+        }
+    }
+
+    /// The line of new that stands for a line of old, if there is one.
+    fn in_new(&self, (side, place): (Side, Place), site: Site) -> (Side, Place) {
+        if side == Side::New {
+            return (side, place);
+        }
+        if self.twin.is_shared(site)
+            && let Some(there) = self.twin.new.stmt(site)
+            && let Some(there) = self.twin.new.place(there)
+        {
+            return (Side::New, there);
+        }
+        let mut hunks = self.twin.comparison.hunks.iter();
+        let hunk = hunks.find(|it| it.old_file == place.file && it.old.contains(&place.line));
+        match hunk {
+            Some(hunk) => on_page(side, &place, hunk),
+            None => (side, place),
         }
     }
 

@@ -221,7 +221,7 @@ impl Job<'_> {
         let limits = self.limits(difference);
         let run = beagle_explain::look(&mut probe, input, &limits).map_err(Failure::run)?;
         timings.end("trace");
-        if widely && is_cut(&run) {
+        if widely && is_cut(&run) && !hangs(difference) {
             return Ok(None);
         }
         let options = Options {
@@ -242,17 +242,18 @@ impl Job<'_> {
     /// A run that does not end tells no more after a while.
     fn limits(&self, difference: &Difference) -> Limits {
         let limits = Limits::default();
-        let hangs = [&difference.old, &difference.new]
-            .iter()
-            .any(|run| run.end == End::TimedOut);
-        Limits {
-            time: match hangs {
-                true => Duration::from_secs(2),
-                false => (self.setting.limits.time * 4).min(Duration::from_secs(60)),
+        match hangs(difference) {
+            true => Limits {
+                time: Duration::from_secs(2),
+                nodes: 1 << 18,
+                events: 1 << 20,
+                ..limits
             },
-            nodes: limits.nodes / 8,
-            events: if hangs { 1 << 22 } else { limits.events },
-            ..limits
+            false => Limits {
+                time: (self.setting.limits.time * 4).min(Duration::from_secs(60)),
+                nodes: limits.nodes / 8,
+                ..limits
+            },
         }
     }
 
@@ -330,6 +331,11 @@ impl Job<'_> {
 
 /// So many hunks are built alone.
 const MOST_ALONE: usize = 8;
+
+fn hangs(difference: &Difference) -> bool {
+    let runs = [&difference.old, &difference.new];
+    runs.iter().any(|run| run.end == End::TimedOut)
+}
 
 fn is_cut(run: &Probed) -> bool {
     run.stops.iter().any(Option::is_some)

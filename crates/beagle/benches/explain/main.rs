@@ -104,8 +104,8 @@ impl Bench<'_> {
         let input = hunt::reported(&found.input);
         let line = self.mutation.mutant.line as u32;
         let mut rows = vec![
-            self.explained(Mode::Paper, new, line, &test),
             self.explained(Mode::All, new, line, &test),
+            self.explained(Mode::Paper, new, line, &test),
         ];
         match Hidden::new(self.mutation, &input, &self.dir.join("others")) {
             Ok(Some(hidden)) => {
