@@ -110,14 +110,7 @@ impl<'a> Probe<'a> {
     /// A run as one path of conditions. Of a long one that takes time.
     pub fn product(&mut self, run: &Probed) -> Product {
         let both = (&run.old, &run.new);
-        Product::of_walk(
-            &mut self.pool,
-            self.twin,
-            &run.input,
-            &[],
-            both,
-            &run.order,
-        )
+        Product::of_walk(&mut self.pool, self.twin, &run.input, &[], both, &run.order)
     }
 
     /// Runs both versions on an input, and keeps only which way they went.

@@ -154,7 +154,8 @@ impl Walker<'_, '_> {
                 break;
             };
             if a.site == b.site && a.what.is_like(b.what) {
-                self.order.push(Met::Both(self.old.at as u32, self.new.at as u32));
+                self.order
+                    .push(Met::Both(self.old.at as u32, self.new.at as u32));
                 self.old.at += 1;
                 self.new.at += 1;
                 if a.what != b.what {

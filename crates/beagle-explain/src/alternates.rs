@@ -52,6 +52,8 @@ pub struct Effort {
     pub deadline: Instant,
     /// What a traced run may take.
     pub limits: Limits,
+    /// Whether to go on when there are some on which the versions do the same.
+    pub thorough: bool,
 }
 
 /// The time for one question.
@@ -60,6 +62,8 @@ const QUESTION: Duration = Duration::from_millis(150);
 const MOST_QUESTIONS: usize = 64;
 /// So many alternates are run for each version.
 const MOST_ALTERNATES: usize = 12;
+/// So many on which the versions do the same are enough.
+const ENOUGH: usize = 4;
 /// So many conditions of a run are followed; alternates that leave the path behind them are still found out
 /// when they are run.
 const MOST_CONDITIONS: usize = 20_000;
@@ -83,7 +87,9 @@ pub fn search(
         found: Vec::new(),
     };
     for side in [Side::New, Side::Old] {
-        searcher.other_way(side, notes);
+        if !searcher.is_over() {
+            searcher.other_way(side, notes);
+        }
     }
     if !searcher.found.iter().any(|it| it.agrees) {
         searcher.together_again();
@@ -137,7 +143,14 @@ impl Searcher<'_, '_> {
                 notes.push("there was no time to try all alternate inputs".to_owned());
                 return;
             }
-            if self.found.len() - before >= MOST_ALTERNATES {
+            let agreeing = self.found.iter().filter(|it| it.agrees).count();
+            // What assignments would decide tells less.
+            let enough = match wanted.assignment {
+                Some(_) => 1,
+                None => ENOUGH,
+            };
+            let is_enough = agreeing >= enough && !self.effort.thorough;
+            if is_enough || self.found.len() - before >= MOST_ALTERNATES {
                 return;
             }
             self.ask(&mut path, all, wanted, side);
@@ -318,7 +331,10 @@ pub fn name(side: Side) -> &'static str {
 pub fn distance(a: &Input, b: &Input) -> usize {
     let count = a.sources.len().max(b.sources.len());
     let content = |input: &Input, at: usize| -> Vec<u8> {
-        input.sources.get(at).map_or(Vec::new(), |source| source.content().to_vec())
+        input
+            .sources
+            .get(at)
+            .map_or(Vec::new(), |source| source.content().to_vec())
     };
     let differing = (0..count).map(|at| {
         let (x, y) = (content(a, at), content(b, at));

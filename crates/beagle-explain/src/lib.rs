@@ -15,7 +15,7 @@ mod reach;
 mod story;
 mod value;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use beagle_engine::{Probe, ProbeError, Probed, Side};
 use beagle_executor::Outcome;
@@ -28,8 +28,8 @@ pub use rank::{Blame, Cause, Evidence, Kind, side_taken};
 /// How to explain.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// When to stop looking for alternate inputs.
-    pub deadline: Instant,
+    /// How long alternate inputs are looked for.
+    pub time: Duration,
     /// What a traced run may take.
     pub limits: Limits,
     /// Whether alternate inputs are all that counts, and not what changed, as in the DARWIN paper.
@@ -88,8 +88,9 @@ pub fn explain(
         run.order = Vec::new();
     }
     let effort = alternates::Effort {
-        deadline: options.deadline,
+        deadline: Instant::now() + options.time,
         limits: options.limits,
+        thorough: options.alternates_only,
     };
     let found = alternates::search(probe, &run, agree, &effort, &mut notes);
     let mut ranking = rank::Ranking::new(probe.twin);

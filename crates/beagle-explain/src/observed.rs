@@ -114,7 +114,11 @@ impl Observed {
             let first = observed.unlike.iter().map(|it| it.moment).min();
             let before = executed.iter().rev();
             let mut before = before.filter(|it| first.is_none_or(|first| it.moment <= first));
-            observed.nearest = before.next().map(|it| (it.side, it.stmt)).into_iter().collect();
+            observed.nearest = before
+                .next()
+                .map(|it| (it.side, it.stmt))
+                .into_iter()
+                .collect();
         }
         observed.executed = executed;
         observed.unlike.sort_by_key(|it| it.moment);
@@ -166,7 +170,9 @@ impl Observed {
             let both = Side::BOTH.map(|side| Some((side, unlike.sites[side as usize]?)));
             sites.extend(both.into_iter().flatten());
         }
-        let stmts = sites.into_iter().filter_map(|(side, site)| Some((side, twin.half(side).stmt(site)?)));
+        let stmts = sites
+            .into_iter()
+            .filter_map(|(side, site)| Some((side, twin.half(side).stmt(site)?)));
         stmts.collect()
     }
 }
@@ -224,11 +230,9 @@ impl Looker<'_, '_> {
             What::Statement => {
                 if let Some(stmt) = self.twin.half(side).stmt(step.site) {
                     self.recent[side as usize] = Some(stmt);
-                    self.executed.entry((side, stmt)).or_insert(Executed {
-                        side,
-                        stmt,
-                        moment,
-                    });
+                    self.executed
+                        .entry((side, stmt))
+                        .or_insert(Executed { side, stmt, moment });
                 }
             }
             // What has no name is made by the compiler, and tells people nothing.
@@ -349,7 +353,8 @@ fn moment_of(run: &Probed, steps: [Option<usize>; 2]) -> Moment {
 /// The last statement of which something was recorded.
 fn last(twin: &Twin<'_>, side: Side, steps: &[Step]) -> Option<Site> {
     let half = twin.half(side);
-    let is_place =
-        |step: &&Step| !matches!(step.what, What::Enter | What::Leave) && half.stmt(step.site).is_some();
+    let is_place = |step: &&Step| {
+        !matches!(step.what, What::Enter | What::Leave) && half.stmt(step.site).is_some()
+    };
     steps.iter().rev().find(is_place).map(|step| step.site)
 }

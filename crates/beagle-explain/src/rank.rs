@@ -213,7 +213,10 @@ impl<'a, 'p> Ranking<'a, 'p> {
             }
         }
         for unlike in &observed.unlike {
-            let text = format!("the first byte of {} that differs is written here", destination(&unlike.destination));
+            let text = format!(
+                "the first byte of {} that differs is written here",
+                destination(&unlike.destination)
+            );
             let (side, site) = match unlike.sites {
                 [_, Some(site)] => (Side::New, site),
                 [Some(site), None] => (Side::Old, site),
@@ -316,9 +319,15 @@ impl<'a, 'p> Ranking<'a, 'p> {
         for change in changes {
             let data = &self.twin.comparison.changes[change];
             let (text, count) = if reach.reaches(data, &written) == Some(false) {
-                ("what is written differently does not depend on it", weight::UNREACHING)
+                (
+                    "what is written differently does not depend on it",
+                    weight::UNREACHING,
+                )
             } else if reach.reaches(data, &first) == Some(false) {
-                ("what first differs does not depend on it", weight::ELSEWHERE)
+                (
+                    "what first differs does not depend on it",
+                    weight::ELSEWHERE,
+                )
             } else {
                 continue;
             };
@@ -365,7 +374,11 @@ impl<'a, 'p> Ranking<'a, 'p> {
                 };
                 let rank = weight::ALTERNATE / (1 + number as i32 + index as i32);
                 let here = (alternate.side, branch.place.clone());
-                let key = if alone { here } else { self.in_new(here, branch.site) };
+                let key = if alone {
+                    here
+                } else {
+                    self.in_new(here, branch.site)
+                };
                 let function = function_at(self.twin, alternate.side, branch.site);
                 let (side, place) = key.clone();
                 let cause = self.causes.entry(key);
@@ -409,7 +422,12 @@ impl<'a, 'p> Ranking<'a, 'p> {
 
     /// The lines that a changed statement stands for, with their hunks: its own if that is in a hunk, else those that
     /// changed.
-    fn lines(&self, side: Side, stmt: StmtId, change: &Change) -> Vec<((Side, Place), Option<usize>)> {
+    fn lines(
+        &self,
+        side: Side,
+        stmt: StmtId,
+        change: &Change,
+    ) -> Vec<((Side, Place), Option<usize>)> {
         let half = self.twin.half(side);
         let own = half.place(stmt);
         let hunks: Vec<(usize, &Hunk)> = (change.hunks.iter())
@@ -447,7 +465,10 @@ impl<'a, 'p> Ranking<'a, 'p> {
 pub fn blame(causes: &mut Vec<Cause>, hunk: usize, verdict: Blame) {
     for cause in causes.iter_mut().filter(|it| it.hunk == Some(hunk)) {
         let (text, count) = match verdict {
-            Blame::Culprit => ("old with this hunk alone does what new does", weight::CULPRIT),
+            Blame::Culprit => (
+                "old with this hunk alone does what new does",
+                weight::CULPRIT,
+            ),
             Blame::Needed => ("new without this hunk does what old does", weight::NEEDED),
             Blame::Acquitted => (
                 "old with this hunk alone still does what old does",

@@ -40,7 +40,10 @@ impl<'a, 'p> Reach<'a, 'p> {
             }
             let dependence = &mut self.dependence[side as usize];
             let dependence = dependence.get_or_insert_with(|| Dependence::of(half.program));
-            let facts: Vec<Fact> = stmts.iter().flat_map(|&it| dependence.changed(it)).collect();
+            let facts: Vec<Fact> = stmts
+                .iter()
+                .flat_map(|&it| dependence.changed(it))
+                .collect();
             let slice = dependence.forward(&facts);
             let mut targets = targets.iter().filter(|(at, _)| *at == side);
             if targets.any(|&(_, stmt)| stmts.contains(&stmt) || slice.contains(stmt)) {

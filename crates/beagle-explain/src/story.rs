@@ -46,7 +46,9 @@ pub fn parts(twin: &Twin<'_>, observed: &Observed) -> Vec<String> {
         && let Some(place) = at(side, site)
     {
         let name = crate::alternates::name(side);
-        said.push(format!("They part before {place}, where only {name} comes to."));
+        said.push(format!(
+            "They part before {place}, where only {name} comes to."
+        ));
     }
     if let Some(unlike) = observed.unlike.first() {
         let place = match unlike.sites {
@@ -56,7 +58,9 @@ pub fn parts(twin: &Twin<'_>, observed: &Observed) -> Vec<String> {
         };
         if let Some((place, name)) = place {
             let to = destination(&unlike.destination);
-            said.push(format!("The first byte of {to} that differs is written at {place} in {name}."));
+            said.push(format!(
+                "The first byte of {to} that differs is written at {place} in {name}."
+            ));
         }
     }
     said

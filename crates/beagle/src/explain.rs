@@ -77,7 +77,7 @@ pub fn run(options: &ExplainOptions, quiet: bool) -> Result<i32, Failure> {
                 setting: &setting,
                 interrupt: &interrupt,
                 quiet,
-                deadline: Instant::now() + options.timeout,
+                time: options.timeout,
                 alternates_only: options.alternates_only,
                 widely: true,
             };
@@ -162,8 +162,8 @@ pub struct Job<'a> {
     pub interrupt: &'a Interrupt,
     /// Whether to show no progress.
     pub quiet: bool,
-    /// When to stop.
-    pub deadline: Instant,
+    /// How long alternate inputs are looked for, and then hunks are built.
+    pub time: Duration,
     /// Whether only alternate inputs count.
     pub alternates_only: bool,
     /// Whether all variables are watched.
@@ -225,7 +225,7 @@ impl Job<'_> {
             return Ok(None);
         }
         let options = Options {
-            deadline: self.deadline,
+            time: self.time,
             limits,
             alternates_only: self.alternates_only,
         };
@@ -279,14 +279,20 @@ impl Job<'_> {
             return;
         }
         let line = Progress::new(self.quiet);
-        let seeker = Seeker::new(self.order, self.natives, self.setting, self.interrupt, &line);
+        let seeker = Seeker::new(
+            self.order,
+            self.natives,
+            self.setting,
+            self.interrupt,
+            &line,
+        );
         let tried = seeker.and_then(|mut seeker| {
             let case = Case {
                 input,
                 old: &difference.old,
                 new: &difference.new,
                 likely: &Set::new(),
-                deadline: self.deadline,
+                deadline: Instant::now() + self.time,
             };
             self.try_alone(explanation, &hunks, &mut seeker, &case)
         });

@@ -140,6 +140,12 @@ impl Bench<'_> {
         let output = output.expect("beagle can be started");
         let report: Result<Report, _> = serde_json::from_slice(&output.stdout);
         let said = String::from_utf8_lossy(&output.stderr);
-        Row::new(self.mutation, mode, line, seconds, report.map_err(|_| said.into_owned()))
+        Row::new(
+            self.mutation,
+            mode,
+            line,
+            seconds,
+            report.map_err(|_| said.into_owned()),
+        )
     }
 }

@@ -43,7 +43,9 @@ impl Hidden {
         let fault = seen(&mutation.new)?;
         let mut picked: Vec<Mutant> = Vec::new();
         for (number, other) in shuffled(mutation, numbered(&target).map_err(text)?).enumerate() {
-            let apart = |it: &Mutant| lines(it).0 > lines(&other).1 + 1 || lines(&other).0 > lines(it).1 + 1;
+            let apart = |it: &Mutant| {
+                lines(it).0 > lines(&other).1 + 1 || lines(&other).0 > lines(it).1 + 1
+            };
             if number >= MOST_TRIED || picked.len() == OTHERS {
                 break;
             }
@@ -51,9 +53,21 @@ impl Hidden {
                 continue;
             }
             // Beside the fault, too: it may change what is executed.
-            let alone = write(mutation, &target, &source, &[&other], &out.join(format!("{number}a")))?;
+            let alone = write(
+                mutation,
+                &target,
+                &source,
+                &[&other],
+                &out.join(format!("{number}a")),
+            )?;
             let both = [&mutation.mutant, &other];
-            let both = write(mutation, &target, &source, &both, &out.join(format!("{number}b")))?;
+            let both = write(
+                mutation,
+                &target,
+                &source,
+                &both,
+                &out.join(format!("{number}b")),
+            )?;
             if seen(&alone)? == before && seen(&both)? == fault {
                 picked.push(other);
             }
@@ -67,7 +81,9 @@ impl Hidden {
             return Ok(None);
         }
         let newlines = |text: &str| text.matches('\n').count() as i64;
-        let earlier = picked.iter().filter(|it| it.range.end <= mutation.mutant.range.start);
+        let earlier = picked
+            .iter()
+            .filter(|it| it.range.end <= mutation.mutant.range.start);
         let shift: i64 = earlier
             .map(|it| newlines(&it.replacement) - newlines(&it.original))
             .sum();
@@ -78,7 +94,10 @@ impl Hidden {
 
 /// The first and the last line of what a mutant replaces.
 fn lines(mutant: &Mutant) -> (usize, usize) {
-    (mutant.line, mutant.line + mutant.original.matches('\n').count())
+    (
+        mutant.line,
+        mutant.line + mutant.original.matches('\n').count(),
+    )
 }
 
 /// Other mutants of the same file, always in the same order, that depends on the mutant.
@@ -105,8 +124,12 @@ fn write(
 ) -> Result<Version, String> {
     let mut order = mutants.to_vec();
     order.sort_by_key(|it| std::cmp::Reverse(it.range.start));
-    let text = order.iter().fold(source.to_owned(), |text, it| it.apply(&text));
-    let dir = target.write(&mutation.mutant, out).map_err(|error| error.to_string())?;
+    let text = order
+        .iter()
+        .fold(source.to_owned(), |text, it| it.apply(&text));
+    let dir = target
+        .write(&mutation.mutant, out)
+        .map_err(|error| error.to_string())?;
     let file = dir.join(&mutation.mutant.file);
     fs_err::write(&file, text).map_err(|error| error.to_string())?;
     Ok(mutation.old.with_path(match &mutation.old.source {

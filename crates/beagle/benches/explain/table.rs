@@ -63,7 +63,11 @@ impl Row {
         let (causes, alternates, note) = match report {
             Ok(report) => {
                 let notes = report.explanation.notes.join("; ");
-                (report.explanation.causes, report.explanation.alternates, notes)
+                (
+                    report.explanation.causes,
+                    report.explanation.alternates,
+                    notes,
+                )
             }
             Err(error) => (Vec::new(), Vec::new(), error),
         };
@@ -113,7 +117,11 @@ impl Row {
             self.mutant.id,
             self.mode.name(),
             self.lines,
-            if self.same_function { "function" } else { "        " },
+            if self.same_function {
+                "function"
+            } else {
+                "        "
+            },
             self.seconds,
             self.mutant.class,
             self.mutant.operator,
@@ -164,7 +172,10 @@ pub fn summary(rows: &[Row]) -> String {
         let of: Vec<&Row> = rows.iter().filter(|row| row.mode == mode).collect();
         for class in [Class::Branch, Class::Assignment, Class::MissingCode] {
             let part = of.iter().filter(|row| row.mutant.class == class);
-            text.push_str(&total(&format!("{} {class}", mode.name()), &part.copied().collect::<Vec<_>>()));
+            text.push_str(&total(
+                &format!("{} {class}", mode.name()),
+                &part.copied().collect::<Vec<_>>(),
+            ));
         }
         text.push_str(&total(mode.name(), &of));
     }

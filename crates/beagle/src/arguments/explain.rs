@@ -45,7 +45,7 @@ pub struct ExplainOptions {
     #[command(flatten)]
     pub judging: JudgingOptions,
 
-    /// Stop looking for alternate inputs and culprits after this time: 30, 30s, 2m
+    /// Look so long for alternate inputs, and build hunks alone for as long: 30, 30s, 2m
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::duration)]
     pub timeout: Duration,
 

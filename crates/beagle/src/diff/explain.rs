@@ -26,7 +26,7 @@ impl Job<'_> {
                 explained.push(None);
                 continue;
             }
-            explained.push(match self.explained(group, Instant::now() + share) {
+            explained.push(match self.explained(group, share) {
                 Ok(explanation) => Some(explanation),
                 Err(failure) => {
                     let note = format!("a difference could not be explained: {failure}");
@@ -48,7 +48,7 @@ impl Job<'_> {
                 && class.regression() == Some(true))
     }
 
-    fn explained(&self, group: &Shown, deadline: Instant) -> Result<Explanation, Failure> {
+    fn explained(&self, group: &Shown, time: Duration) -> Result<Explanation, Failure> {
         let (old, new) = self.native();
         let setting = self.setting()?;
         let explaining = Explaining {
@@ -60,7 +60,7 @@ impl Job<'_> {
             setting: &setting,
             interrupt: self.interrupt,
             quiet: self.quiet,
-            deadline,
+            time,
             alternates_only: false,
             // Programs that are traced so are there already.
             widely: false,

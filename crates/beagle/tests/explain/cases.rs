@@ -33,7 +33,10 @@ fn a_crash_is_explained_by_the_guard_that_is_gone() {
     assert_eq!(first.line, line_of(TABLE, "n > 7"), "{report:#}");
     assert!(first.kinds.contains(&"missing".to_owned()), "{report:#}");
     let alternates = report["alternates"].as_array().unwrap();
-    assert!(alternates.iter().any(|it| it["agrees"] == true), "{report:#}");
+    assert!(
+        alternates.iter().any(|it| it["agrees"] == true),
+        "{report:#}"
+    );
 }
 
 #[test]
@@ -122,7 +125,9 @@ fn bytes_of_files_are_shown_side_by_side() {
     let new = SUM.replace("byte < 0xf0", "byte < 0xe0");
     let scratch = Scratch::with(&[("old.c", SUM), ("new.c", &new)]);
     scratch.write("data.bin", [0, 1, 2, 3, 0xe5, 7, 0xff, 9]);
-    let ran = scratch.beagle("-q explain old.c new.c -- @{data.bin}").exits(1);
+    let ran = scratch
+        .beagle("-q explain old.c new.c --timeout 5m -- @{data.bin}")
+        .exits(1);
     insta::assert_snapshot!(ran.stdout);
 }
 

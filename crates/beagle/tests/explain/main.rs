@@ -47,7 +47,7 @@ pub fn line_of(text: &str, wanted: &str) -> u64 {
 /// Explains two files with `rest` of the command line; there must be a difference.
 pub fn explained(old: &str, new: &str, rest: &str) -> Value {
     let scratch = Scratch::with(&[("old.c", old), ("new.c", new)]);
-    let command = format!("-q explain old.c new.c --format json {rest}");
+    let command = format!("-q explain old.c new.c --timeout 5m --format json {rest}");
     let ran = scratch.beagle(&command).exits(1);
     ran.json()
 }

@@ -1,7 +1,7 @@
 //! Our own miniatures of the examples with which the DARWIN paper shows what it does.
 
-use crate::{explained, line_of, named};
 use crate::support::Scratch;
+use crate::{explained, line_of, named};
 
 const CHOICE: &str = "#include <stdio.h>\n\
     #include <stdlib.h>\n\
@@ -118,6 +118,8 @@ fn an_index_that_is_off_by_one_is_found() {
 fn the_text_tells_the_story() {
     let new = CHOICE.replace("number != 1", "number != 1 && number != 2");
     let scratch = Scratch::with(&[("old.c", CHOICE), ("new.c", &new)]);
-    let ran = scratch.beagle("-q explain old.c new.c -- 2").exits(1);
+    let ran = scratch
+        .beagle("-q explain old.c new.c --timeout 5m -- 2")
+        .exits(1);
     insta::assert_snapshot!(ran.stdout);
 }
