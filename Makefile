@@ -4,7 +4,7 @@
 CARGO ?= cargo
 EXAMPLE = subjects/fields
 
-.PHONY: all setup build demo test lint bench-ablation bench-changes bench-executor bench-lane bench-mutants bench-sequences bench-solver clean
+.PHONY: all setup build demo test lint bench-ablation bench-changes bench-executor bench-explain bench-lane bench-mutants bench-sequences bench-solver clean
 
 all: build
 
@@ -39,6 +39,11 @@ bench-executor: setup
 # SUBJECT=wrap RUNS=2000 takes seconds.
 bench-lane: setup
 	$(CARGO) bench -p beagle-lane --bench lane
+
+# How often the faulty line of a mutant is among the first that explanations name; takes an hour.
+# MUTANTS=14 takes some minutes.
+bench-explain: setup
+	$(CARGO) bench -p beagle --bench explain
 
 # The questions of the subjects: who answers them, how fast, and what Z3 alone takes.
 bench-solver: setup

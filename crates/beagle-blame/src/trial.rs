@@ -88,7 +88,8 @@ impl Trial<'_> {
         })
     }
 
-    fn outcome(
+    /// What old with a set of hunks does.
+    pub fn outcome(
         &self,
         set: &Set,
         bench: &mut Bench<'_>,

@@ -7,6 +7,7 @@ use beagle_program::{Const, FunctionId, GlobalId, Operand, Program, StmtId};
 
 use crate::comparison::{Change, Comparison, Subject};
 use crate::matching::Pair;
+use crate::watch::Watched;
 
 /// Statements of one version, each with the index of a change that it is part of.
 pub type Changed = Vec<(StmtId, usize)>;
@@ -43,6 +44,16 @@ impl Comparison {
     /// [`stmts`](Comparison::stmts), functions by their index in
     /// [`functions`](Comparison::functions).
     pub fn numbers(&self, old: &Program, new: &Program) -> (Numbers, Numbers) {
+        self.numbers_watching(old, new, self.watched(old, new))
+    }
+
+    /// The same with other variables that are watched.
+    pub fn numbers_watching(
+        &self,
+        old: &Program,
+        new: &Program,
+        watched: Watched,
+    ) -> (Numbers, Numbers) {
         let (old_functions, new_functions) = self.function_numbers(old, new);
         let mut changed_old = vec![false; old.stmts.len()];
         let mut changed_new = vec![false; new.stmts.len()];
@@ -62,7 +73,6 @@ impl Comparison {
         }
         mark_users(old, old_globals, &mut changed_old);
         mark_users(new, new_globals, &mut changed_new);
-        let watched = self.watched(old, new);
         (
             Numbers {
                 stmts: self.stmts.old.clone(),

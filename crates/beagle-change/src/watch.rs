@@ -16,10 +16,15 @@ pub struct Watched {
     /// By number less 1: whether it is one variable, so that what was last put there is what it holds.
     /// Members of structures are many.
     pub single: Vec<bool>,
+    /// By number less 1: what people call it.
+    pub names: Vec<String>,
 }
 
 /// So many variables are watched at most; those of the first changes come first.
 const MOST: usize = 200;
+
+/// So many are watched at most if all of them are to be.
+const MOST_OF_ALL: usize = 4000;
 
 /// With so many statements that would be watched, only the changed ones are: the others would tell too
 /// little for what they take.
@@ -41,6 +46,16 @@ enum Key {
 impl Comparison {
     /// The variables that changes put values into.
     pub fn watched(&self, old: &Program, new: &Program) -> Watched {
+        self.watch(old, new, false)
+    }
+
+    /// All variables of both versions, as long as there are not too many; else those that changes put
+    /// values into. It slows down runs, and tells where the effect of a change goes.
+    pub fn watched_widely(&self, old: &Program, new: &Program) -> Watched {
+        self.watch(old, new, true)
+    }
+
+    fn watch(&self, old: &Program, new: &Program, widely: bool) -> Watched {
         let functions = self.function_numbers(old, new);
         let mut globals = (FxHashMap::default(), FxHashMap::default());
         for (number, pair) in self.globals.iter().enumerate() {
@@ -70,14 +85,65 @@ impl Comparison {
                 }
             }
         }
+        if widely && old.stmts.len().max(new.stmts.len()) <= MOST_WIDELY {
+            for side in &sides {
+                side.add_all(&mut numbers);
+            }
+            changed = [0, 1].map(|side| {
+                let count = sides[side].program.stmts.len() as u32;
+                (0..count).map(StmtId).collect()
+            });
+        }
         let mut single = vec![true; numbers.len()];
+        let mut names = vec![String::new(); numbers.len()];
         for (key, &number) in &numbers {
             single[number as usize - 1] = !matches!(key, Key::Member(..));
+            names[number as usize - 1] = self.name(key, (old, new));
         }
         let [old, new] = [0, 1].map(|side| sides[side].marked(&numbers, &changed[side]));
-        Watched { old, new, single }
+        Watched {
+            old,
+            new,
+            single,
+            names,
+        }
+    }
+
+    /// What people call a variable.
+    fn name(&self, key: &Key, (old, new): (&Program, &Program)) -> String {
+        let function = |number: u32| {
+            let pair = self.functions.get(number as usize)?;
+            match (pair.new, pair.old) {
+                (Some(id), _) => Some(new.function(id).name.clone()),
+                (None, Some(id)) => Some(old.function(id).name.clone()),
+                (None, None) => None,
+            }
+        };
+        match key {
+            Key::Local(_, name) => name.clone(),
+            Key::Result(number) => {
+                let name = function(*number).unwrap_or_default();
+                format!("result of {name}()")
+            }
+            Key::Global(number, indices) => {
+                let pair = self.globals.get(*number);
+                let name = pair.and_then(|pair| match (pair.new, pair.old) {
+                    (Some(id), _) => Some(new.global(id).name.clone()),
+                    (None, Some(id)) => Some(old.global(id).name.clone()),
+                    (None, None) => None,
+                });
+                match indices.is_empty() {
+                    true => name.unwrap_or_default(),
+                    false => format!("part of {}", name.unwrap_or_default()),
+                }
+            }
+            Key::Member(name, _) => format!("member of {name}"),
+        }
     }
 }
+
+/// In programs with more statements not everything is watched.
+const MOST_WIDELY: usize = 200_000;
 
 /// How one version calls its variables.
 struct Names<'a> {
@@ -128,6 +194,20 @@ impl<'a> Names<'a> {
             }
         }
         marked
+    }
+
+    /// Gives a number to all that statements put values into, as long as there are not too many.
+    fn add_all(&self, numbers: &mut FxHashMap<Key, u32>) {
+        for (id, _) in self.program.functions() {
+            for stmt in self.program.function_stmts(id) {
+                if numbers.len() < MOST_OF_ALL
+                    && let Some(key) = self.key(stmt)
+                {
+                    let next = numbers.len() as u32 + 1;
+                    numbers.entry(key).or_insert(next);
+                }
+            }
+        }
     }
 
     /// These statements, and those of the same function that compute with what they give.
@@ -286,6 +366,25 @@ mod tests {
         assert_eq!(lines[1], [(6, 1), (7, 2), (8, 3), (9, 2)]);
         assert_eq!(lines[0], lines[1]);
         assert_eq!(single, [false, true, true]);
+    }
+
+    #[test]
+    fn all_stores_can_be_watched_and_have_names() {
+        let new = PROGRAM.replacen("y = x + 1", "y = x + 2", 1);
+        compared(PROGRAM, &new, |old, new, comparison| {
+            let watched = comparison.watched_widely(old, new);
+            let marked = new.stmts.iter().zip(&watched.new);
+            let marked = marked.filter(|(_, number)| **number != 0);
+            let mut lines: Vec<u32> = marked
+                .filter_map(|(stmt, _)| Some(stmt.place?.line))
+                .collect();
+            lines.dedup();
+            assert_eq!(lines, [4, 5, 6, 7, 8, 9]);
+            for name in ["y", "total", "result of count()", "member of pair"] {
+                let mut names = watched.names.iter();
+                assert!(names.any(|it| it == name), "{:?}", watched.names);
+            }
+        });
     }
 
     #[test]

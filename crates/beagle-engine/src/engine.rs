@@ -697,7 +697,7 @@ impl Own {
 }
 
 /// Runs both versions side by side.
-fn run_both<'e>(
+pub(crate) fn run_both<'e>(
     [old, new]: &'e mut [Executor; 2],
     input: &Input,
     limits: &Limits,

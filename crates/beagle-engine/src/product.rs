@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use beagle_solver::{ConditionKind, Conditions, Expr, Importer, Path, Pool};
+use beagle_solver::{Condition, ConditionKind, Conditions, Expr, Importer, Path, Pool};
 use beagle_trace::event::Site;
 use beagle_trace::{AssumeReason, Cases, Event, Input, Trace};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
@@ -12,7 +12,7 @@ use crate::faults;
 use crate::loosen::Astray;
 use crate::question::{Aim, Edge, From, Question};
 use crate::steps::{self, Step, What};
-use crate::streams::{self, Destination, Streams};
+use crate::streams::{self, Destination, Stream, Streams};
 use crate::trail::Visit;
 use crate::twin::{Side, Twin};
 use crate::walk::{Met, walk};
@@ -98,7 +98,7 @@ pub struct Product {
     pub changed_from: usize,
     /// Where the effect of changes was seen, in order.
     pub effects: Vec<Effect>,
-    /// The steps of both versions in one order.
+    /// The steps of both versions in one order, until they were looked at.
     pub order: Vec<Met>,
     /// The nodes of the change sequence graph that were met, if there is one.
     pub trail: Vec<Visit>,
@@ -160,8 +160,28 @@ impl Traced {
     }
 
     /// What was written.
-    pub fn streams(&self) -> &Streams {
+    pub(crate) fn all_streams(&self) -> &Streams {
         &self.streams
+    }
+
+    /// The conditions that held, in order.
+    pub fn conditions(&self) -> &[Condition] {
+        &self.conditions.list
+    }
+
+    /// How many conditions could not be read, which makes the others say less than the run did.
+    pub fn lost(&self) -> usize {
+        self.conditions.lost
+    }
+
+    /// What the event at a word of the trace put into a variable that is watched.
+    pub fn value(&self, word: u32) -> Option<Expr> {
+        self.values.get(&(word as usize)).copied()
+    }
+
+    /// What was written, by where it went.
+    pub fn streams(&self) -> impl Iterator<Item = (&Destination, &Stream)> {
+        self.streams.all.iter()
     }
 
     /// How many steps there are.
@@ -221,6 +241,20 @@ impl Product {
         old: &Traced,
         new: &Traced,
     ) -> Self {
+        let order = walk(twin, &old.steps, &new.steps);
+        let product = Self::of_walk(pool, twin, input, limits, (old, new), &order);
+        Self { order, ..product }
+    }
+
+    /// The same for traces that were walked.
+    pub fn of_walk(
+        pool: &mut Pool,
+        twin: &Twin<'_>,
+        input: &Input,
+        limits: &[Expr],
+        (old, new): (&Traced, &Traced),
+        order: &[Met],
+    ) -> Self {
         let mut builder = Builder {
             twin,
             old,
@@ -267,8 +301,7 @@ impl Product {
             builder.hold(From::Both, 0, kind, limit);
         }
         builder.product.questions.clear();
-        let order = walk(twin, &old.steps, &new.steps);
-        for &met in &order {
+        for &met in order {
             builder.meet(met);
             builder.step += 1;
             if matches!(met, Met::Both(..)) {
@@ -278,7 +311,6 @@ impl Product {
         builder.outputs();
         builder.faults();
         builder.settle();
-        builder.product.order = order;
         builder.product
     }
 }
@@ -323,9 +355,9 @@ impl Builder<'_> {
 
     fn meet(&mut self, met: Met) {
         match met {
-            Met::Old(at) => self.alone(Side::Old, at),
-            Met::New(at) => self.alone(Side::New, at),
-            Met::Both(i, j) => self.together(i, j),
+            Met::Old(at) => self.alone(Side::Old, at as usize),
+            Met::New(at) => self.alone(Side::New, at as usize),
+            Met::Both(i, j) => self.together(i as usize, j as usize),
         }
     }
 

@@ -25,8 +25,17 @@ pub struct Stream {
     pub bytes: Vec<u8>,
     /// The parts that depend on the input, in order.
     pub parts: Vec<Part>,
-    /// Where each output ends, and the word of the trace at which it starts.
-    pub ends: Vec<(usize, usize)>,
+    /// Where each output starts, and the word of the trace at which its event does.
+    pub starts: Vec<(usize, usize)>,
+}
+
+impl Stream {
+    /// The word of the trace at which the output is that wrote the byte at a position.
+    pub fn writer(&self, position: usize) -> Option<usize> {
+        let after = self.starts.partition_point(|(start, _)| *start <= position);
+        let (_, word) = *self.starts.get(after.checked_sub(1)?)?;
+        (position < self.bytes.len()).then_some(word)
+    }
 }
 
 /// A part of a stream that depends on the input.
@@ -83,7 +92,9 @@ pub fn streams(pool: &mut Pool, importer: &mut Importer<'_>, trace: &Trace<'_>) 
         let stream = all.entry(destination).or_default();
         let start = stream.bytes.len();
         stream.bytes.extend_from_slice(bytes);
-        stream.ends.push((stream.bytes.len(), word));
+        if !bytes.is_empty() {
+            stream.starts.push((start, word));
+        }
         for piece in pieces {
             let Some(expr) = importer.expr(pool, piece.node) else {
                 lost += 1;
@@ -123,9 +134,8 @@ pub fn first_difference(old: &Streams, new: &Streams) -> [Option<usize>; 2] {
         let same = a.bytes.iter().zip(&b.bytes);
         let same = same.take_while(|(x, y)| x == y).count();
         for (first, stream) in first.iter_mut().zip([a, b]) {
-            let output = stream.ends.iter().find(|(end, _)| *end > same);
-            let words = output.map(|&(_, word)| word).into_iter();
-            *first = words.chain(*first).min();
+            let word = stream.writer(same);
+            *first = word.into_iter().chain(*first).min();
         }
     }
     first

@@ -399,11 +399,11 @@ pub fn trail(
 
 fn step_both([old, new]: &mut [Tracker<'_>; 2], steps: [&[Step]; 2], met: Met) {
     match met {
-        Met::Old(i) => old.step(&steps[0][i]),
-        Met::New(j) => new.step(&steps[1][j]),
+        Met::Old(i) => old.step(&steps[0][i as usize]),
+        Met::New(j) => new.step(&steps[1][j as usize]),
         Met::Both(i, j) => {
-            old.step(&steps[0][i]);
-            new.step(&steps[1][j]);
+            old.step(&steps[0][i as usize]);
+            new.step(&steps[1][j as usize]);
         }
     }
 }
@@ -432,8 +432,8 @@ pub fn acts(
                 how,
             }));
             let word = match *met {
-                Met::Old(i) | Met::Both(i, _) if side == 0 => Some(steps[0][i].word),
-                Met::New(j) | Met::Both(_, j) if side == 1 => Some(steps[1][j].word),
+                Met::Old(i) | Met::Both(i, _) if side == 0 => Some(steps[0][i as usize].word),
+                Met::New(j) | Met::Both(_, j) if side == 1 => Some(steps[1][j as usize].word),
                 _ => None,
             };
             if word.is_some() && word.map(|word| word as usize) == wrote[side] {
@@ -441,7 +441,7 @@ pub fn acts(
             }
         }
         if let Met::Both(i, j) = *met
-            && steps[0][i].what != steps[1][j].what
+            && steps[0][i as usize].what != steps[1][j as usize].what
             && !trackers.iter().any(Tracker::is_in_change)
         {
             effects.push(time);

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::fmt;
 
-use beagle_change::Comparison;
+use beagle_change::{Comparison, Watched};
 use beagle_program::{BlockId, CallGraph, Flow, FunctionId, Program, StmtId};
 use beagle_trace::event::{MODEL_SITES, Site};
 use rustc_hash::FxHashMap;
@@ -150,20 +150,30 @@ pub struct Twin<'a> {
     pub new: Half<'a>,
     /// How they correspond, and what changed.
     pub comparison: &'a Comparison,
-    /// Of each variable that is watched, whether what was last put there is what it holds.
-    single: Vec<bool>,
+    /// The variables that are watched.
+    watched: Watched,
 }
 
 impl<'a> Twin<'a> {
     /// For two versions that were compared.
     pub fn new(old: &'a Program, new: &'a Program, comparison: &'a Comparison) -> Self {
+        Self::watching(old, new, comparison, comparison.watched(old, new))
+    }
+
+    /// The same for traces of programs in which other variables are watched.
+    pub fn watching(
+        old: &'a Program,
+        new: &'a Program,
+        comparison: &'a Comparison,
+        watched: Watched,
+    ) -> Self {
         let stmts = &comparison.stmts;
         let functions = comparison.function_numbers(old, new);
         let mut twin = Self {
             old: Half::new(old, &stmts.old, &functions.0, stmts.count),
             new: Half::new(new, &stmts.new, &functions.1, stmts.count),
             comparison,
-            single: comparison.watched(old, new).single,
+            watched,
         };
         let (in_old, in_new) = comparison.changed_statements(old, new);
         for (half, changed) in [(&mut twin.old, in_old), (&mut twin.new, in_new)] {
@@ -186,7 +196,13 @@ impl<'a> Twin<'a> {
     /// holds.
     pub fn is_single(&self, place: u32) -> bool {
         let index = place.checked_sub(1).map(|index| index as usize);
-        index.and_then(|index| self.single.get(index)) == Some(&true)
+        index.and_then(|index| self.watched.single.get(index)) == Some(&true)
+    }
+
+    /// What people call a variable that is watched.
+    pub fn watched_name(&self, place: u32) -> Option<&str> {
+        let name = self.watched.names.get(place.checked_sub(1)? as usize)?;
+        Some(name).filter(|name| !name.is_empty()).map(|it| &**it)
     }
 
     /// Whether an event at this site can have a counterpart in the other version.

@@ -18,11 +18,11 @@ use crate::twin::{Half, Twin};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Met {
     /// Both versions took it, perhaps to different sides.
-    Both(usize, usize),
+    Both(u32, u32),
     /// Only old took it.
-    Old(usize),
+    Old(u32),
     /// Only new took it.
-    New(usize),
+    New(u32),
 }
 
 /// How far apart steps that agree may lie when they are looked for.
@@ -30,10 +30,27 @@ const FARTHEST: usize = 1 << 16;
 
 /// The steps of both traces in one order.
 pub fn walk(twin: &Twin<'_>, old: &[Step], new: &[Step]) -> Vec<Met> {
+    walk_with((&twin.old, old), (&twin.new, new), &|step| {
+        is_alone(twin, step)
+    })
+}
+
+/// The same for two runs of one version: the first stands for old, the second for new.
+pub fn walk_one(half: &Half<'_>, first: &[Step], second: &[Step]) -> Vec<Met> {
+    walk_with((half, first), (half, second), &|step| {
+        !step.what.is_control()
+    })
+}
+
+fn walk_with(
+    (old_half, old): (&Half<'_>, &[Step]),
+    (new_half, new): (&Half<'_>, &[Step]),
+    is_alone: &dyn Fn(&Step) -> bool,
+) -> Vec<Met> {
     let mut walker = Walker {
-        twin,
-        old: Tape::new(&twin.old, old),
-        new: Tape::new(&twin.new, new),
+        is_alone,
+        old: Tape::new(old_half, old),
+        new: Tape::new(new_half, new),
         order: Vec::with_capacity(old.len().max(new.len())),
     };
     walker.run();
@@ -41,16 +58,16 @@ pub fn walk(twin: &Twin<'_>, old: &[Step], new: &[Step]) -> Vec<Met> {
 }
 
 /// One trace, and how far it was read.
-struct Tape<'a> {
-    half: &'a Half<'a>,
+struct Tape<'a, 'p> {
+    half: &'a Half<'p>,
     steps: &'a [Step],
     at: usize,
     /// By the block that ends in the branch.
     regions: FxHashMap<BlockId, Region>,
 }
 
-impl<'a> Tape<'a> {
-    fn new(half: &'a Half<'a>, steps: &'a [Step]) -> Self {
+impl<'a, 'p> Tape<'a, 'p> {
+    fn new(half: &'a Half<'p>, steps: &'a [Step]) -> Self {
         Self {
             half,
             steps,
@@ -79,14 +96,15 @@ impl<'a> Tape<'a> {
     }
 }
 
-struct Walker<'a> {
-    twin: &'a Twin<'a>,
-    old: Tape<'a>,
-    new: Tape<'a>,
+struct Walker<'a, 'p> {
+    /// Whether the other run cannot have a counterpart of a step.
+    is_alone: &'a dyn Fn(&Step) -> bool,
+    old: Tape<'a, 'p>,
+    new: Tape<'a, 'p>,
     order: Vec<Met>,
 }
 
-impl Walker<'_> {
+impl Walker<'_, '_> {
     fn run(&mut self) {
         loop {
             self.take_alone();
@@ -94,7 +112,8 @@ impl Walker<'_> {
                 break;
             };
             if a.site == b.site && a.what.is_like(b.what) {
-                self.order.push(Met::Both(self.old.at, self.new.at));
+                self.order
+                    .push(Met::Both(self.old.at as u32, self.new.at as u32));
                 self.old.at += 1;
                 self.new.at += 1;
                 if a.what != b.what {
@@ -111,27 +130,20 @@ impl Walker<'_> {
 
     /// Takes the steps that the other version cannot have a counterpart for.
     fn take_alone(&mut self) {
-        while self
-            .old
-            .next()
-            .is_some_and(|step| is_alone(self.twin, step))
-        {
-            self.order.push(Met::Old(self.old.at));
+        while self.old.next().is_some_and(self.is_alone) {
+            self.order.push(Met::Old(self.old.at as u32));
             self.old.at += 1;
         }
-        while self
-            .new
-            .next()
-            .is_some_and(|step| is_alone(self.twin, step))
-        {
-            self.order.push(Met::New(self.new.at));
+        while self.new.next().is_some_and(self.is_alone) {
+            self.order.push(Met::New(self.new.at as u32));
             self.new.at += 1;
         }
     }
 
     fn skip(&mut self, old: usize, new: usize) {
-        self.order.extend((self.old.at..old).map(Met::Old));
-        self.order.extend((self.new.at..new).map(Met::New));
+        let range = |from: usize, to: usize| from as u32..to as u32;
+        self.order.extend(range(self.old.at, old).map(Met::Old));
+        self.order.extend(range(self.new.at, new).map(Met::New));
         (self.old.at, self.new.at) = (old, new);
     }
 
@@ -145,7 +157,7 @@ impl Walker<'_> {
             match found {
                 Some(found) => return found,
                 None if is_all || room >= FARTHEST => {
-                    let end = |tape: &Tape<'_>| (tape.at + room).min(tape.steps.len());
+                    let end = |tape: &Tape<'_, '_>| (tape.at + room).min(tape.steps.len());
                     return (end(&self.old), end(&self.new));
                 }
                 None => room *= 4,
@@ -155,10 +167,10 @@ impl Walker<'_> {
 
     /// The steps nearest to here, among so many, that agree and lie in calls of the same depth.
     fn nearest(&self, room: usize) -> Option<(usize, usize)> {
-        let window = |tape: &Tape<'_>| tape.at..(tape.at + room).min(tape.steps.len());
+        let window = |tape: &Tape<'_, '_>| tape.at..(tape.at + room).min(tape.steps.len());
         // Depths are counted from here: calls that only one version makes may lie around.
-        let base = |tape: &Tape<'_>| tape.next().map_or(0, |step| i64::from(step.depth));
-        let key = |tape: &Tape<'_>, at: usize| {
+        let base = |tape: &Tape<'_, '_>| tape.next().map_or(0, |step| i64::from(step.depth));
+        let key = |tape: &Tape<'_, '_>, at: usize| {
             let step = &tape.steps[at];
             let what = match step.what {
                 What::Branch(_) => What::Branch(true),
@@ -169,7 +181,7 @@ impl Walker<'_> {
         };
         let mut first: FxHashMap<_, usize> = FxHashMap::default();
         for at in window(&self.old) {
-            if !is_alone(self.twin, &self.old.steps[at]) {
+            if !(self.is_alone)(&self.old.steps[at]) {
                 first.entry(key(&self.old, at)).or_insert(at);
             }
         }
@@ -182,7 +194,7 @@ impl Walker<'_> {
             if distance >= to_beat {
                 break;
             }
-            if is_alone(self.twin, &self.new.steps[at]) {
+            if (self.is_alone)(&self.new.steps[at]) {
                 continue;
             }
             if let Some(&old) = first.get(&key(&self.new, at))

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::blame::Culprits;
 use crate::coverage::Tests;
+use crate::explain::Explanation;
 
 pub use bytes::Bytes;
 pub use input::InputEntry;
@@ -287,6 +288,9 @@ pub struct GroupEntry {
     /// The changes that it takes, in order, if there are several in all and it can be told.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub critical: Option<CriticalEntry>,
+    /// Why the versions differ, if that was explained.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub explanation: Option<Explanation>,
 }
 
 /// A change, and how far its effect got.

@@ -14,7 +14,7 @@ use crate::diff::{
     ObservedEntry, Report,
 };
 use crate::fit::{count, window};
-use beside::{Columns, Row, cut, visible};
+pub(crate) use beside::{Columns, Row, cut, visible};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -48,6 +48,9 @@ impl Report {
             let mut differences = self.differences.iter();
             if let Some(shown) = differences.find(|difference| difference.group == group.id) {
                 self.write_difference(out, shown, width)?;
+                if let Some(explanation) = &group.explanation {
+                    explanation.write_short(out, &shown.input, width)?;
+                }
             }
             if let Some(culprits) = &group.culprits {
                 culprits.write(out, width)?;

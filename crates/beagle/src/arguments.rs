@@ -3,6 +3,7 @@
 mod blame;
 mod coverage;
 mod diff;
+mod explain;
 mod graph;
 mod record;
 mod values;
@@ -14,7 +15,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use blame::{BLAME_AFTER_HELP, BlameOptions};
 pub use coverage::{COVERAGE_AFTER_HELP, CoverageOptions};
-pub use diff::{DIFF_AFTER_HELP, DiffOptions, InvocationOptions, REPLAY_AFTER_HELP, ReplayOptions};
+pub use diff::{
+    DIFF_AFTER_HELP, DiffOptions, InvocationOptions, JudgingOptions, REPLAY_AFTER_HELP,
+    ReplayOptions,
+};
+pub use explain::{EXPLAIN_AFTER_HELP, ExplainOptions};
 pub use graph::{GRAPH_AFTER_HELP, GraphOptions, Picture};
 pub use record::{RECORD_AFTER_HELP, RecordOptions};
 pub use values::{FailOn, Strategy};
@@ -86,6 +91,9 @@ pub enum Command {
     /// Find which hunks of a change make the versions differ on an input
     #[command(after_help = BLAME_AFTER_HELP)]
     Blame(Box<BlameOptions>),
+    /// Tell why two versions differ on an input: which lines to read first
+    #[command(after_help = EXPLAIN_AFTER_HELP)]
+    Explain(Box<ExplainOptions>),
     /// Run saved tests again, on any version
     #[command(after_help = REPLAY_AFTER_HELP)]
     Replay(ReplayOptions),

@@ -1,7 +1,7 @@
 //! `beagle blame`: which hunks of a change make the versions differ on an input.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use beagle_blame::Error;
@@ -10,14 +10,13 @@ use beagle_hunks::Set;
 use beagle_report::blame::{Report, SCHEMA};
 use beagle_report::diff::InputEntry;
 use beagle_trace::Input;
-use beagle_verdict::saved::{self, Saved};
-use beagle_verdict::{Difference, Judge, KeeperCommand, Limits, Rules, Setting, Verdict, Version};
+use beagle_verdict::{Difference, Judge, Setting, Verdict, Version};
 
 use crate::arguments::{BlameOptions, Format};
 use crate::culprits::{Case, Seeker};
 use crate::failure::Failure;
+use crate::given::{self, Given};
 use crate::interrupt::Interrupt;
-use crate::invocation::Invocation;
 use crate::progress::Progress;
 use crate::until::{Later, Search};
 use crate::versions::{Order, both};
@@ -27,7 +26,7 @@ use crate::{output, status};
 pub fn run(options: &BlameOptions, quiet: bool) -> Result<i32, Failure> {
     let start = Instant::now();
     let interrupt = Interrupt::listen()?;
-    let test = options.test.as_deref().map(load).transpose()?;
+    let test = options.test.as_deref().map(given::load).transpose()?;
     let order = Order::new(&options.pair)?;
     let later = options.until.as_deref();
     let later = later.map(|last| Later::find(&order, last)).transpose()?;
@@ -40,10 +39,12 @@ pub fn run(options: &BlameOptions, quiet: bool) -> Result<i32, Failure> {
     );
     let (old, new) = (builds.0?, builds.1?);
     let name = program_name(&old, &new);
-    let (input, setting) = match test {
-        Some(test) => of_test(options, &order, test, &name)?,
-        None => of_words(options, &order, &name)?,
+    let given = Given {
+        order: &order,
+        invocation: &options.invocation,
+        judging: &options.judging,
     };
+    let (input, setting) = given.input(test, &name)?;
     let mut judge =
         Judge::new(old.clone(), new.clone(), None, setting.clone()).map_err(Failure::run)?;
     let mut report = Report {
@@ -176,17 +177,6 @@ fn failure(error: Error) -> Failure {
     }
 }
 
-fn load(dir: &Path) -> Result<Saved, Failure> {
-    let hint = match saved::load_all(dir).is_ok_and(|tests| !tests.is_empty()) {
-        true => format!("name one of the tests in {}", dir.display()),
-        false => {
-            "name a test that `beagle diff --out` saved; words for the program stand after `--`"
-                .into()
-        }
-    };
-    saved::load(dir).map_err(|error| Failure::usage(error.to_string(), hint))
-}
-
 fn build(
     order: &Order,
     spec: &VersionSpec,
@@ -214,65 +204,4 @@ fn program_name(old: &Version, new: &Version) -> OsString {
         (Some(old), Some(new)) if old == new => new.to_owned(),
         _ => "program".into(),
     }
-}
-
-fn of_test(
-    options: &BlameOptions,
-    order: &Order,
-    test: Saved,
-    name: &OsString,
-) -> Result<(Input, Setting), Failure> {
-    let setting = Setting {
-        fixture: test.fixture,
-        environment: test.environment,
-        ..setting(options, order, name)?
-    };
-    Ok((test.input, setting))
-}
-
-fn of_words(
-    options: &BlameOptions,
-    order: &Order,
-    name: &OsString,
-) -> Result<(Input, Setting), Failure> {
-    let name_bytes = name.as_encoded_bytes();
-    let invocation = Invocation::new(
-        &options.invocation,
-        &order.config,
-        &order.here,
-        name_bytes,
-        None,
-    )?;
-    let input = invocation.seeds.first().filter(|_| !invocation.auto);
-    let Some(input) = input.cloned() else {
-        return Err(Failure::usage(
-            "no input is given",
-            "name a saved test, or give words after `--` or --stdin",
-        ));
-    };
-    let setting = Setting {
-        fixture: invocation.fixture,
-        ..setting(options, order, name)?
-    };
-    Ok((input, setting))
-}
-
-fn setting(options: &BlameOptions, order: &Order, name: &OsString) -> Result<Setting, Failure> {
-    let judging = &options.judging;
-    let mut normalise = Rules::default();
-    for rule in judging.normalised(&order.config)? {
-        normalise
-            .replace(&rule.pattern, &rule.replacement)
-            .map_err(|error| Failure::usage(error.to_string(), "see --help"))?;
-    }
-    let keeper = KeeperCommand::of_this_executable().map_err(Failure::run)?;
-    Ok(Setting {
-        limits: Limits {
-            time: judging.run_timeout,
-            memory: judging.memory,
-            ..Limits::default()
-        },
-        normalise,
-        ..Setting::new(keeper, name.clone())
-    })
 }

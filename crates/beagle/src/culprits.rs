@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Instant;
 
-use beagle_blame::{Bench, Effort, Error, Found, Relation as Related, Trial};
+use beagle_blame::{Bench, Effort, Error, Found, Outcome, Relation as Related, Trial};
 use beagle_hunks::{Hunk, Set};
 use beagle_report::blame::{CulpritSet, Culprits, HunkEntry, Relation};
 use beagle_report::diff::LineEntry;
@@ -75,6 +75,34 @@ impl<'a> Seeker<'a> {
         let hunks = (1..).zip(&self.bench.diff().hunks);
         let same = hunks.filter(|(_, hunk)| is_one(hunk));
         same.map(|(number, _)| number).collect()
+    }
+
+    /// What old with a hunk alone does, and new without it.
+    pub fn alone(
+        &mut self,
+        case: &Case<'_>,
+        of: &beagle_change::Hunk,
+        without: bool,
+    ) -> Result<Option<Outcome>, Error> {
+        let set = self.numbers(&[of]);
+        if set.is_empty() || Instant::now() >= case.deadline || self.interrupt.is_raised() {
+            return Ok(None);
+        }
+        let set = match without {
+            true => &self.bench.diff().all() - &set,
+            false => set,
+        };
+        let judge = match self.judges[0].compare(case.old, case.new).any() {
+            true => &mut self.judges[0],
+            false => &mut self.judges[1],
+        };
+        let trial = Trial {
+            input: case.input,
+            old: case.old,
+            new: case.new,
+            likely: case.likely,
+        };
+        trial.outcome(&set, &mut self.bench, judge).map(Some)
     }
 
     /// Looks for the culprits of a difference.

@@ -5,6 +5,7 @@
 
 mod blame;
 mod court;
+mod explain;
 mod lane;
 mod listen;
 mod present;
@@ -153,12 +154,17 @@ pub fn run(options: &DiffOptions, quiet: bool) -> Result<i32, Failure> {
         };
         timings.end("blame");
         let critical = job.critical(&explored, &judged, &blamed);
+        let explained = job.explain(&judged, &mut report.notes);
+        timings.end("explain");
         present::fill(&mut report, &job, explored, judged);
         for (group, critical) in report.groups.iter_mut().zip(critical) {
             group.critical = critical;
         }
         for (group, blamed) in report.groups.iter_mut().zip(blamed) {
             group.culprits = blamed.map(|blamed| blamed.culprits);
+        }
+        for (group, explanation) in report.groups.iter_mut().zip(explained) {
+            group.explanation = explanation;
         }
     }
     report.seconds = setup.start.elapsed().as_secs_f64();

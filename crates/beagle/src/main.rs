@@ -7,7 +7,9 @@ mod coverage;
 mod culprits;
 mod diff;
 mod doctor;
+mod explain;
 mod failure;
+mod given;
 mod graph;
 mod interrupt;
 mod invocation;
@@ -79,6 +81,7 @@ fn run(arguments: &Arguments) -> Result<i32, Failure> {
         Command::Changes(options) => changes::run(options, arguments.quiet),
         Command::Diff(options) => diff::run(options, arguments.quiet),
         Command::Blame(options) => blame::run(options, arguments.quiet),
+        Command::Explain(options) => explain::run(options, arguments.quiet),
         Command::Replay(options) => replay::run(options, arguments.quiet),
         Command::Coverage(options) => coverage::run(options, arguments.quiet),
         Command::Record(options) => record::run(options, arguments.quiet),

@@ -21,7 +21,21 @@ pub fn pair(
     comparison: &Comparison,
     cache: &Cache,
 ) -> Result<(Instrumented, Instrumented), Failure> {
-    let numbers = comparison.numbers(&old.program, &new.program);
+    numbered(
+        old,
+        new,
+        &comparison.numbers(&old.program, &new.program),
+        cache,
+    )
+}
+
+/// The same with other numbers.
+pub fn numbered(
+    old: &Version,
+    new: &Version,
+    numbers: &(Numbers, Numbers),
+    cache: &Cache,
+) -> Result<(Instrumented, Instrumented), Failure> {
     let built = (&old.built, &new.built);
     let (old, new) = both(
         || traced(built.0, &numbers.0, cache),

@@ -44,6 +44,17 @@ const DIRECTION: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "beagle-explain",
+        &[
+            "beagle-change",
+            "beagle-engine",
+            "beagle-executor",
+            "beagle-program",
+            "beagle-solver",
+            "beagle-trace",
+        ],
+    ),
+    (
         "beagle-report",
         &["beagle-change", "beagle-program", "beagle-trace"],
     ),
@@ -55,6 +66,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
             "beagle-change",
             "beagle-engine",
             "beagle-executor",
+            "beagle-explain",
             "beagle-hunks",
             "beagle-instrument",
             "beagle-lane",

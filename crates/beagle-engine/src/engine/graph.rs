@@ -156,7 +156,7 @@ impl Engine<'_> {
         let Some(marks) = &self.changes else {
             return Acts::default();
         };
-        let wrote = first_difference(old.streams(), new.streams());
+        let wrote = first_difference(old.all_streams(), new.all_streams());
         let steps = [old.steps(), new.steps()];
         acts(self.twin, marks, steps, &product.order, wrote)
     }

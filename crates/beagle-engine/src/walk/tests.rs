@@ -143,7 +143,7 @@ int main(int c, char **v) { return f(&c, 1) + helper(c); }
 /// The pairs and single steps, as text: `=` both, `!` both to different sides, `<` old, `>` new.
 fn text(order: &[Met], old: &[Step], new: &[Step]) -> String {
     let sign = |met: &Met| match *met {
-        Met::Both(i, j) if old[i].what == new[j].what => '=',
+        Met::Both(i, j) if old[i as usize].what == new[j as usize].what => '=',
         Met::Both(..) => '!',
         Met::Old(_) => '<',
         Met::New(_) => '>',
@@ -218,6 +218,23 @@ fn a_call_that_only_one_version_makes_is_walked_around() {
 }
 
 #[test]
+fn two_runs_of_one_version_are_walked_alike() {
+    // What changed does not matter: both runs are of new.
+    let changed = LOOP.replace("a[i] > 0", "a[i] > 1 && a[i] < 90");
+    let fixture = Fixture::new(LOOP, &changed);
+    let twin = fixture.twin();
+    let mut first = Writer::new(&twin, Side::New);
+    first.branch(4, true).branch(5, true).branch(6, false);
+    first.branch(4, false).branch(10, true);
+    let mut second = Writer::new(&twin, Side::New);
+    second.branch(4, true).branch(5, false);
+    second.branch(4, false).branch(10, true);
+    let (first, second) = (first.steps, second.steps);
+    let order = walk_one(&twin.new, &first, &second);
+    assert_eq!(text(&order, &first, &second), "=!<==");
+}
+
+#[test]
 fn every_step_is_taken_once_whatever_the_traces_are() {
     let changed = LOOP
         .replace("a[i] > 9", "a[i] > 8")
@@ -250,8 +267,8 @@ fn every_step_is_taken_once_whatever_the_traces_are() {
         let order = walk(&twin, &old, &new);
         let taken = |side: Side| -> Vec<usize> {
             let steps = order.iter().filter_map(|met| match (*met, side) {
-                (Met::Both(i, _), Side::Old) | (Met::Old(i), Side::Old) => Some(i),
-                (Met::Both(_, j), Side::New) | (Met::New(j), Side::New) => Some(j),
+                (Met::Both(i, _), Side::Old) | (Met::Old(i), Side::Old) => Some(i as usize),
+                (Met::Both(_, j), Side::New) | (Met::New(j), Side::New) => Some(j as usize),
                 _ => None,
             });
             steps.collect()
@@ -260,6 +277,7 @@ fn every_step_is_taken_once_whatever_the_traces_are() {
         assert_eq!(taken(Side::New), (0..new.len()).collect::<Vec<_>>());
         for met in &order {
             if let Met::Both(i, j) = *met {
+                let (i, j) = (i as usize, j as usize);
                 assert!(old[i].what.is_like(new[j].what) && old[i].site == new[j].site);
             }
         }

@@ -89,6 +89,7 @@ fn add(
         changes: vec![1],
         culprits: None,
         critical: None,
+        explanation: None,
     });
     report.differences.push(DifferenceEntry {
         id,

@@ -64,6 +64,8 @@ impl CoverageOptions {
     pub fn as_diff(&self) -> DiffOptions {
         DiffOptions {
             no_blame: true,
+            explain: false,
+            no_explain: true,
             pair: self.pair.clone(),
             invocation: self.invocation.clone(),
             search: SearchOptions {

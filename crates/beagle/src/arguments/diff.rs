@@ -94,6 +94,14 @@ pub struct DiffOptions {
     #[arg(long, help_heading = "Result")]
     pub no_blame: bool,
 
+    /// Explain every difference, not only regressions
+    #[arg(long, help_heading = "Result", conflicts_with = "no_explain")]
+    pub explain: bool,
+
+    /// Do not explain differences
+    #[arg(long, help_heading = "Result")]
+    pub no_explain: bool,
+
     /// Exit with status 4 if changed code was not reached or runs were not repeatable
     #[arg(long, help_heading = "Result")]
     pub strict: bool,

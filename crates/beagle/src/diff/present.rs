@@ -217,6 +217,7 @@ fn add_group(report: &mut Report, number: usize, shown: &Shown, seen: &mut BTree
         changes: changes.clone(),
         culprits: None,
         critical: None,
+        explanation: None,
     });
     let difference = &finding.difference;
     report.differences.push(DifferenceEntry {
@@ -260,7 +261,7 @@ fn title(finding: &Finding) -> String {
     }
 }
 
-fn class(difference: &Difference) -> Class {
+pub fn class(difference: &Difference) -> Class {
     match (difference.standing, difference.class) {
         (_, NativeClass::Crash) => Class::Crash,
         (_, NativeClass::Hang) => Class::Hang,

@@ -1,0 +1,348 @@
+//! `beagle explain`: why two versions differ on an input.
+
+mod entries;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use beagle_blame::Outcome;
+use beagle_change::{Comparison, compare};
+use beagle_engine::{Probe, Probed, Twin};
+use beagle_executor::{Executor, Options as ExecutorOptions};
+use beagle_explain::{Blame, Explanation, Options};
+use beagle_hunks::Set;
+use beagle_report::diff::InputEntry;
+use beagle_report::explain::{Report, SCHEMA};
+use beagle_trace::{Input, Limits};
+use beagle_verdict::{Difference, End, Judge, Setting, Verdict, Version as Native};
+
+use crate::arguments::{ExplainOptions, Format};
+use crate::culprits::{Case, Seeker};
+use crate::failure::Failure;
+use crate::given::{self, Given};
+use crate::interrupt::Interrupt;
+use crate::progress::Progress;
+use crate::timings::Timings;
+use crate::versions::{Order, Version};
+use crate::{output, status, traced};
+
+/// Runs the command; the result is the exit status.
+pub fn run(options: &ExplainOptions, quiet: bool) -> Result<i32, Failure> {
+    let start = Instant::now();
+    let mut timings = Timings::start();
+    let interrupt = Interrupt::listen()?;
+    let test = options.test.as_deref().map(given::load).transpose()?;
+    let order = Order::new(&options.pair)?;
+    let (old, new) = order.load(quiet, &mut timings)?;
+    let name = program_name(&old, &new);
+    let given = Given {
+        order: &order,
+        invocation: &options.invocation,
+        judging: &options.judging,
+    };
+    let (input, setting) = given.input(test, &name)?;
+    let natives = (native(&old), native(&new));
+    let mut judge = Judge::new(natives.0.clone(), natives.1.clone(), None, setting.clone())
+        .map_err(Failure::run)?;
+    let mut report = Report {
+        schema: SCHEMA.to_owned(),
+        old: old.built.label.clone(),
+        new: new.built.label.clone(),
+        program: name.to_string_lossy().into_owned(),
+        input: InputEntry::new(&input),
+        aspects: Vec::new(),
+        unstable: false,
+        explanation: Default::default(),
+        seconds: 0.0,
+    };
+    let verdict = judge.judge(&input).map_err(Failure::run)?;
+    timings.end("judge");
+    match verdict {
+        Verdict::Same { .. } => {}
+        Verdict::Unstable { aspects, .. } => {
+            report.aspects = names(&aspects.names());
+            report.unstable = true;
+        }
+        Verdict::Different(difference) => {
+            report.aspects = names(&difference.aspects.names());
+            let comparison = compare(&old.program, &old.sources, &new.program, &new.sources);
+            timings.end("compare");
+            let job = Job {
+                order: &order,
+                versions: (&old, &new),
+                natives: (&natives.0, &natives.1),
+                comparison: &comparison,
+                name: &name,
+                setting: &setting,
+                interrupt: &interrupt,
+                quiet,
+                time: options.timeout,
+                alternates_only: options.alternates_only,
+                widely: true,
+            };
+            let mut explanation = job.explain(&input, &difference, &mut timings)?;
+            timings.end("explain");
+            if !options.no_blame && !options.alternates_only {
+                job.blame(&mut explanation, &input, &difference);
+                timings.end("blame");
+            }
+            report.explanation = job.entry(&explanation, &difference);
+        }
+    }
+    report.seconds = start.elapsed().as_secs_f64();
+    let (code, meaning) = match interrupt.is_raised() {
+        true => (status::INTERRUPTED, "Exit status 130: interrupted"),
+        false => exit(&report),
+    };
+    let text = match options.format {
+        Format::Human => report.text(output::width(), meaning),
+        Format::Json => report.json() + "\n",
+    };
+    output::print(&text)?;
+    timings.end("report");
+    if options.timings {
+        timings.print();
+    }
+    Ok(code)
+}
+
+/// The exit status, and what it means.
+fn exit(report: &Report) -> (i32, &'static str) {
+    match (&report.aspects[..], &report.explanation.causes[..]) {
+        _ if report.unstable => (
+            status::INCONCLUSIVE,
+            "Exit status 4: runs were not repeatable",
+        ),
+        ([], _) => (status::FINE, "Exit status 0: no difference on this input"),
+        (_, []) => (
+            status::INCONCLUSIVE,
+            "Exit status 4: the versions differ, but nothing was found that explains it",
+        ),
+        _ => (status::DIFFERENT, "Exit status 1: the versions differ"),
+    }
+}
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+fn native(version: &Version) -> Native {
+    Native {
+        label: version.built.label.clone(),
+        plain: version.built.program.clone(),
+        sanitized: None,
+    }
+}
+
+/// What both versions are told that they are called.
+fn program_name(old: &Version, new: &Version) -> OsString {
+    let name = |version: &Version| version.built.program.file_name().map(OsString::from);
+    match (name(old), name(new)) {
+        (Some(old), Some(new)) if old == new => new,
+        _ => "program".into(),
+    }
+}
+
+/// A difference that was seen, and what it takes to explain it.
+pub struct Job<'a> {
+    /// Where the versions come from.
+    pub order: &'a Order,
+    /// The versions.
+    pub versions: (&'a Version, &'a Version),
+    /// The same as the user builds them.
+    pub natives: (&'a Native, &'a Native),
+    /// What changed.
+    pub comparison: &'a Comparison,
+    /// What both are told that they are called.
+    pub name: &'a OsString,
+    /// How real programs are run.
+    pub setting: &'a Setting,
+    /// Ctrl-C.
+    pub interrupt: &'a Interrupt,
+    /// Whether to show no progress.
+    pub quiet: bool,
+    /// How long alternate inputs are looked for, and then hunks are built.
+    pub time: Duration,
+    /// Whether only alternate inputs count.
+    pub alternates_only: bool,
+    /// Whether all variables are watched.
+    pub widely: bool,
+}
+
+impl Job<'_> {
+    /// Explains a difference.
+    pub fn explain(
+        &self,
+        input: &Input,
+        difference: &Difference,
+        timings: &mut Timings,
+    ) -> Result<Explanation, Failure> {
+        if self.widely
+            && let Some(explained) = self.watching(true, input, difference, timings)?
+        {
+            return Ok(explained);
+        }
+        // What all variables hold takes more room than a long run has; where it went takes less.
+        let explained = self.watching(false, input, difference, timings)?;
+        explained.ok_or_else(|| Failure::run("the run could not be recorded"))
+    }
+
+    /// Explains a difference with all variables watched, or with few; `None` if a run was too long for
+    /// the former.
+    fn watching(
+        &self,
+        widely: bool,
+        input: &Input,
+        difference: &Difference,
+        timings: &mut Timings,
+    ) -> Result<Option<Explanation>, Failure> {
+        let (old, new) = self.versions;
+        let (comparison, programs) = (self.comparison, (&old.program, &new.program));
+        let watched = match widely {
+            true => comparison.watched_widely(programs.0, programs.1),
+            false => comparison.watched(programs.0, programs.1),
+        };
+        let numbers = comparison.numbers_watching(programs.0, programs.1, watched.clone());
+        let traced = traced::numbered(old, new, &numbers, &self.order.cache)?;
+        timings.end("instrument");
+        let twin = Twin::watching(programs.0, programs.1, comparison, watched);
+        let start = |program: &Path| {
+            let options = ExecutorOptions {
+                argv0: Some(self.name.clone()),
+                fixture: self.setting.fixture.clone(),
+                environment: self.setting.environment.clone(),
+                ..ExecutorOptions::default()
+            };
+            Executor::start(program, options).map_err(Failure::run)
+        };
+        let executors = (start(&traced.0.program)?, start(&traced.1.program)?);
+        let mut probe = Probe::new(&twin, executors.0, executors.1);
+        let limits = self.limits(difference);
+        let run = beagle_explain::look(&mut probe, input, &limits).map_err(Failure::run)?;
+        timings.end("trace");
+        if widely && is_cut(&run) && !hangs(difference) {
+            return Ok(None);
+        }
+        let options = Options {
+            time: self.time,
+            limits,
+            alternates_only: self.alternates_only,
+        };
+        let mut judge = self.quick_judge(difference)?;
+        let mut agree = |input: &Input| {
+            let seen = judge.quick(input).ok()?;
+            (!self.interrupt.is_raised()).then_some(!seen.differs())
+        };
+        Ok(Some(beagle_explain::explain(
+            &mut probe, run, &mut agree, &options,
+        )))
+    }
+
+    /// A run that does not end tells no more after a while.
+    fn limits(&self, difference: &Difference) -> Limits {
+        let limits = Limits::default();
+        match hangs(difference) {
+            true => Limits {
+                time: Duration::from_secs(2),
+                nodes: 1 << 18,
+                events: 1 << 20,
+                ..limits
+            },
+            false => Limits {
+                time: (self.setting.limits.time * 4).min(Duration::from_secs(60)),
+                nodes: limits.nodes / 8,
+                ..limits
+            },
+        }
+    }
+
+    /// A judge for alternate inputs, which does not wait long.
+    fn quick_judge(&self, difference: &Difference) -> Result<Judge, Failure> {
+        let ended = [&difference.old, &difference.new]
+            .into_iter()
+            .filter(|run| run.end != End::TimedOut)
+            .map(|run| run.time)
+            .max();
+        let mut setting = self.setting.clone();
+        let patience = ended.unwrap_or_default() * 20 + Duration::from_millis(500);
+        setting.limits.time = setting.limits.time.min(patience);
+        let (old, new) = self.natives;
+        Judge::new(old.clone(), new.clone(), None, setting).map_err(Failure::run)
+    }
+
+    /// Builds hunks alone, if several were executed, to tell those apart that matter. That this is not
+    /// possible is nothing to fail for.
+    pub fn blame(&self, explanation: &mut Explanation, input: &Input, difference: &Difference) {
+        let hunks = explanation.hunks();
+        if hunks.len() < 2 {
+            return;
+        }
+        let line = Progress::new(self.quiet);
+        let seeker = Seeker::new(
+            self.order,
+            self.natives,
+            self.setting,
+            self.interrupt,
+            &line,
+        );
+        let tried = seeker.and_then(|mut seeker| {
+            let case = Case {
+                input,
+                old: &difference.old,
+                new: &difference.new,
+                likely: &Set::new(),
+                deadline: Instant::now() + self.time,
+            };
+            self.try_alone(explanation, &hunks, &mut seeker, &case)
+        });
+        line.clear();
+        if let Err(error) = tried {
+            explanation
+                .notes
+                .push(format!("hunks could not be tried alone: {error}"));
+        }
+    }
+
+    fn try_alone(
+        &self,
+        explanation: &mut Explanation,
+        hunks: &[usize],
+        seeker: &mut Seeker<'_>,
+        case: &Case<'_>,
+    ) -> Result<(), beagle_blame::Error> {
+        let hunk = |index: usize| self.comparison.hunks.get(index);
+        for &index in hunks.iter().take(MOST_ALONE) {
+            let Some(of) = hunk(index) else { continue };
+            match seeker.alone(case, of, false)? {
+                Some(Outcome::New) => {
+                    explanation.blame(index, Blame::Culprit);
+                    return Ok(());
+                }
+                Some(Outcome::Old) => explanation.blame(index, Blame::Acquitted),
+                Some(Outcome::Other | Outcome::Unresolved) => {}
+                None => return Ok(()),
+            }
+        }
+        // None alone: perhaps it takes several.
+        for &index in hunks.iter().take(MOST_ALONE) {
+            let Some(of) = hunk(index) else { continue };
+            if seeker.alone(case, of, true)? == Some(Outcome::Old) {
+                explanation.blame(index, Blame::Needed);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// So many hunks are built alone.
+const MOST_ALONE: usize = 8;
+
+fn hangs(difference: &Difference) -> bool {
+    let runs = [&difference.old, &difference.new];
+    runs.iter().any(|run| run.end == End::TimedOut)
+}
+
+fn is_cut(run: &Probed) -> bool {
+    run.stops.iter().any(Option::is_some)
+}

@@ -1,0 +1,163 @@
+//! Whatever the difference is: crashes, runs without end, messages, code that is gone, several hunks, files.
+
+use crate::support::Scratch;
+use crate::{explained, line_of, named};
+
+const TABLE: &str = "#include <stdio.h>\n\
+    #include <stdlib.h>\n\
+    static int squares[8];\n\
+    static int square(int n) {\n\
+    \x20 if (n < 0 || n > 7)\n\
+    \x20   return -1;\n\
+    \x20 return squares[n];\n\
+    }\n\
+    int main(int argc, char **argv) {\n\
+    \x20 int n = argc > 1 ? atoi(argv[1]) : 0;\n\
+    \x20 for (int i = 0; i < 8; i++)\n\
+    \x20   squares[i] = i * i;\n\
+    \x20 int found = square(n);\n\
+    \x20 if (found < 0) {\n\
+    \x20   fprintf(stderr, \"no %d\\n\", n);\n\
+    \x20   return 1;\n\
+    \x20 }\n\
+    \x20 printf(\"%d\\n\", found);\n\
+    \x20 return 0;\n\
+    }\n";
+
+#[test]
+fn a_crash_is_explained_by_the_guard_that_is_gone() {
+    let new = TABLE.replace("  if (n < 0 || n > 7)\n    return -1;\n", "");
+    let report = explained(TABLE, &new, "-- 90000000");
+    let first = &named(&report)[0];
+    assert_eq!(first.version, "old", "{report:#}");
+    assert_eq!(first.line, line_of(TABLE, "n > 7"), "{report:#}");
+    assert!(first.kinds.contains(&"missing".to_owned()), "{report:#}");
+    let alternates = report["alternates"].as_array().unwrap();
+    assert!(
+        alternates.iter().any(|it| it["agrees"] == true),
+        "{report:#}"
+    );
+}
+
+#[test]
+fn a_run_without_end_is_explained() {
+    let new = TABLE.replace("i < 8; i++", "i < 8; i += argc < 2");
+    let report = explained(TABLE, &new, "--run-timeout 1s -- 3");
+    let first = &named(&report)[0];
+    assert_eq!(first.line, line_of(TABLE, "i < 8"), "{report:#}");
+    assert_eq!(report["aspects"][0], "time", "{report:#}");
+    let notes = report["notes"].to_string();
+    assert!(notes.contains("cut short"), "{report:#}");
+}
+
+#[test]
+fn a_message_that_differs_is_explained() {
+    let new = TABLE.replace("no %d\\n\", n", "no %d\\n\", -n");
+    let report = explained(TABLE, &new, "-- 9");
+    assert_eq!(report["aspects"], serde_json::json!(["stderr"]));
+    let first = &named(&report)[0];
+    assert_eq!(first.line, line_of(TABLE, "no %d"), "{report:#}");
+}
+
+#[test]
+fn a_wrong_value_is_shown_with_what_both_versions_make_of_it() {
+    let new = TABLE.replace("i * i", "i + i");
+    let report = explained(TABLE, &new, "-- 3");
+    let first = &named(&report)[0];
+    assert_eq!(first.line, line_of(&new, "i + i"), "{report:#}");
+    let story = report["story"].to_string();
+    assert!(story.contains("is 9 in old and 6 in new"), "{report:#}");
+}
+
+#[test]
+fn of_several_hunks_that_are_executed_the_one_that_matters_comes_first() {
+    let new = TABLE
+        .replace("int i = 0", "int i = 0 * argc")
+        .replace("n > 7", "n > 6")
+        .replace("\"%d\\n\", found", "\"%i\\n\", found")
+        .replace("found < 0", "found <= -1");
+    let report = explained(TABLE, &new, "-- 7");
+    let first = &named(&report)[0];
+    assert_eq!(first.line, line_of(&new, "n > 6"), "{report:#}");
+    assert!(first.kinds.contains(&"blame".to_owned()), "{report:#}");
+}
+
+#[test]
+fn a_function_that_was_written_anew_is_explained_by_what_ran() {
+    let start = TABLE.find("static int square(").unwrap();
+    let end = TABLE.find("int main").unwrap();
+    let mut new = TABLE.to_owned();
+    new.replace_range(
+        start..end,
+        "static int square(int n) {\n\
+        \x20 int known = 0;\n\
+        \x20 switch (n) {\n\
+        \x20 case 3:\n\
+        \x20   known = 8;\n\
+        \x20   break;\n\
+        \x20 default:\n\
+        \x20   known = n < 0 || n > 7 ? -1 : squares[n];\n\
+        \x20 }\n\
+        \x20 return known;\n\
+        }\n",
+    );
+    let report = explained(TABLE, &new, "-- 3");
+    let lines = named(&report);
+    let wanted = line_of(&new, "known = 8");
+    let first = lines.iter().take(3).any(|it| it.line == wanted);
+    assert!(first, "{report:#}");
+}
+
+const SUM: &str = "#include <stdio.h>\n\
+    int main(int argc, char **argv) {\n\
+    \x20 FILE *file = fopen(argc > 1 ? argv[1] : \"\", \"rb\");\n\
+    \x20 if (!file) return 1;\n\
+    \x20 int byte, sum = 0;\n\
+    \x20 while ((byte = getc(file)) != EOF)\n\
+    \x20   if (byte < 0xf0)\n\
+    \x20     sum = sum + byte;\n\
+    \x20 printf(\"%d\\n\", sum);\n\
+    \x20 return 0;\n\
+    }\n";
+
+#[test]
+fn bytes_of_files_are_shown_side_by_side() {
+    let new = SUM.replace("byte < 0xf0", "byte < 0xe0");
+    let scratch = Scratch::with(&[("old.c", SUM), ("new.c", &new)]);
+    scratch.write("data.bin", [0, 1, 2, 3, 0xe5, 7, 0xff, 9]);
+    let ran = scratch
+        .beagle("-q explain old.c new.c --timeout 5m -- @{data.bin}")
+        .exits(1);
+    insta::assert_snapshot!(ran.stdout);
+}
+
+#[test]
+fn what_cannot_be_explained_is_told() {
+    let new = TABLE.replace("n > 7", "n > 6");
+    let scratch = Scratch::with(&[("old.c", TABLE), ("new.c", &new)]);
+    let ran = scratch.beagle("-q explain old.c new.c -- 2").exits(0);
+    assert!(ran.stdout.contains("do the same"), "{ran}");
+    let ran = scratch.beagle("-q explain old.c new.c").exits(2);
+    assert!(ran.stderr.contains("no input is given"), "{ran}");
+    let ran = scratch.beagle("-q explain old.c new.c nowhere").exits(2);
+    assert!(ran.stderr.contains("nowhere"), "{ran}");
+}
+
+#[test]
+fn a_test_that_diff_saved_is_explained_and_so_is_a_regression_in_diff() {
+    let new = TABLE.replace("  if (n < 0 || n > 7)\n    return -1;\n", "");
+    let scratch = Scratch::with(&[("old.c", TABLE), ("new.c", &new)]);
+    let found = scratch.beagle(
+        "-q diff old.c new.c --timeout 10s --max-runs 60 --out tests --format json -- {90000000}",
+    );
+    let report = found.exits(1).json();
+    let group = &report["groups"][0];
+    assert_eq!(group["class"], "crash", "{report:#}");
+    let cause = &group["explanation"]["causes"][0];
+    assert_eq!(cause["version"], "old", "{report:#}");
+    let saved = report["differences"][0]["saved"].as_str().unwrap();
+    let command = format!("-q explain old.c new.c {saved} --format json");
+    let report = scratch.beagle(&command).exits(1).json();
+    assert_eq!(report["schema"], "beagle.explain/1");
+    assert_eq!(named(&report)[0].version, "old", "{report:#}");
+}
