@@ -17,11 +17,12 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::frontier::{Account, Chosen, Frontier};
 use crate::loosen::{self, Astray, Loose};
-use crate::product::{Product, Seen, Traced};
+use crate::product::{Product, Seen};
 use crate::question::{Aim, From, Question};
 use crate::scene::{Progress, Scene};
 use crate::shape::Shape;
 use crate::strategy;
+use crate::traced::Traced;
 use crate::trail::Marks;
 use crate::twin::{Place, Side, Twin};
 

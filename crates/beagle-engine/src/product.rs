@@ -2,17 +2,17 @@
 
 use std::hash::{Hash, Hasher};
 
-use beagle_solver::{Condition, ConditionKind, Conditions, Expr, Importer, Path, Pool};
+use beagle_solver::{ConditionKind, Expr, Path, Pool};
 use beagle_trace::event::Site;
-use beagle_trace::{AssumeReason, Cases, Event, Input, Trace};
+use beagle_trace::{AssumeReason, Input};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::closing::{Closing, OPEN};
-use crate::faults;
 use crate::loosen::Astray;
 use crate::question::{Aim, Edge, From, Question};
-use crate::steps::{self, Step, What};
-use crate::streams::{self, Destination, Stream, Streams};
+use crate::steps::{Step, What};
+use crate::streams;
+use crate::traced::Traced;
 use crate::trail::Visit;
 use crate::twin::{Side, Twin};
 use crate::walk::{Met, walk};
@@ -115,118 +115,6 @@ pub struct Product {
     /// Where the run was to go: see [`loosen`](crate::loosen).
     pub astray: Option<Astray>,
 }
-
-/// What one version left of a run.
-pub struct Traced {
-    steps: Vec<Step>,
-    conditions: Conditions,
-    /// The index of the condition of the event at each word.
-    by_word: FxHashMap<usize, usize>,
-    /// What was put into a variable by the event at each word.
-    values: FxHashMap<usize, Expr>,
-    streams: Streams,
-    faults: Vec<faults::Fault>,
-    end: Option<(usize, Expr)>,
-}
-
-impl Traced {
-    /// Reads a trace.
-    pub fn read(pool: &mut Pool, trace: &Trace<'_>, input: &Input, cases: Cases<'_>) -> Self {
-        let mut importer = Importer::new(pool, trace, input);
-        let conditions = Conditions::of_trace(pool, &mut importer, trace, cases);
-        let by_word = conditions.list.iter().enumerate();
-        let by_word = by_word.map(|(index, condition)| (condition.word, index));
-        let steps = steps::steps(trace);
-        let last = steps
-            .iter()
-            .rfind(|step| step.what == What::End && step.node != 0);
-        let end = last.and_then(|step| Some((step.word as usize, importer.expr(pool, step.node)?)));
-        Self {
-            by_word: by_word.collect(),
-            values: values(pool, &mut importer, trace),
-            streams: streams::streams(pool, &mut importer, trace),
-            faults: faults::faults(pool, &mut importer, trace),
-            steps,
-            conditions,
-            end,
-        }
-    }
-}
-
-impl Traced {
-    /// What happened, in order.
-    pub fn steps(&self) -> &[Step] {
-        &self.steps
-    }
-
-    /// What was written.
-    pub(crate) fn all_streams(&self) -> &Streams {
-        &self.streams
-    }
-
-    /// The conditions that held, in order.
-    pub fn conditions(&self) -> &[Condition] {
-        &self.conditions.list
-    }
-
-    /// How many conditions could not be read, which makes the others say less than the run did.
-    pub fn lost(&self) -> usize {
-        self.conditions.lost
-    }
-
-    /// What the event at a word of the trace put into a variable that is watched.
-    pub fn value(&self, word: u32) -> Option<Expr> {
-        self.values.get(&(word as usize)).copied()
-    }
-
-    /// What was written, by where it went.
-    pub fn streams(&self) -> impl Iterator<Item = (&Destination, &Stream)> {
-        self.streams.all.iter()
-    }
-
-    /// How many steps there are.
-    pub fn len(&self) -> usize {
-        self.steps.len()
-    }
-
-    /// What was written to files, by path.
-    pub fn files(&self) -> impl Iterator<Item = (&[u8], &[u8])> + '_ {
-        let all = self.streams.all.iter();
-        all.filter_map(|(destination, stream)| match destination {
-            Destination::File(path) => Some((&**path, &*stream.bytes)),
-            Destination::Stdout | Destination::Stderr => None,
-        })
-    }
-}
-
-/// What was put into variables that are watched, by the word of the event.
-fn values(
-    pool: &mut Pool,
-    importer: &mut Importer<'_>,
-    trace: &Trace<'_>,
-) -> FxHashMap<usize, Expr> {
-    let mut all = FxHashMap::default();
-    let mut events = trace.events();
-    loop {
-        let word = events.position();
-        let Some(event) = events.next() else { break };
-        let Event::Value { value, node, .. } = event else {
-            continue;
-        };
-        let expr = match node {
-            Some(node) => importer.expr(pool, node),
-            None => Some(pool.constant(64, value.into())),
-        };
-        all.extend(expr.map(|expr| (word, expr)));
-        if all.len() >= MOST_VALUES {
-            break;
-        }
-    }
-    all
-}
-
-/// Most values of variables that are looked at in a run: more would not tell more.
-const MOST_VALUES: usize = 20_000;
 
 /// Most alternatives of one switch that are asked for.
 const MOST_CASES: usize = 64;
