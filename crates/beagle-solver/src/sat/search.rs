@@ -81,6 +81,7 @@ pub(super) struct Search<'a> {
     pub lanes: Vec<Lanes>,
     /// Whether the solver has the gates.
     pub is_loaded: bool,
+    pub start: Moment,
     pub deadline: Moment,
     /// How many gates may still be computed to make a model better.
     pub gates_left: usize,
@@ -274,7 +275,10 @@ impl Search<'_> {
     }
 
     fn conflict(&mut self, failed: Vec<Bit>) -> Failure {
-        Failure::Conflict(cores::minimise(self.engine, failed))
+        // Fewer conditions are worth half of what the answer took.
+        let now = Moment::now();
+        let worth = now.saturating_duration_since(self.start) / 2;
+        Failure::Conflict(cores::minimise(self.engine, failed, now + worth))
     }
 
     /// The goals, and the bits of the hint for the variables that are kept.
@@ -486,6 +490,7 @@ mod tests {
             variables: variables(&pool, &circuit, &|_| 0),
             lanes: Vec::new(),
             is_loaded: false,
+            start: Moment::now(),
             deadline,
             gates_left: IMPROVEMENT_GATES,
         };
