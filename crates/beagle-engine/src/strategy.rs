@@ -241,7 +241,7 @@ fn is_lucky(product: &Product, question: &Question) -> bool {
     let Edge { site, to, .. } = question.edge;
     let mut hasher = FxHasher::default();
     (product.hashes[question.prefix], site, to).hash(&mut hasher);
-    hasher.finish() % LUCKY == 0
+    hasher.finish().is_multiple_of(LUCKY)
 }
 
 /// One in so many.

@@ -21,8 +21,8 @@ use tempfile::TempDir;
 /// How long to look at one pair.
 const SECONDS: u64 = 30;
 
-/// Two and three changes, in functions and files, through memory, and two of which one alone is the
-/// cause.
+/// Two and three changes, in functions and files, through memory, and a pair in which one change alone
+/// is the cause.
 const SAMPLE: [&str; 6] = [
     "bitpack/mask-left-to-other",
     "fields/stale-field-printed",
