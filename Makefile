@@ -4,7 +4,7 @@
 CARGO ?= cargo
 EXAMPLE = subjects/fields
 
-.PHONY: all setup build demo test lint bench-ablation bench-changes bench-executor bench-explain bench-lane bench-mutants bench-solver clean
+.PHONY: all setup build demo test lint bench-ablation bench-changes bench-executor bench-explain bench-lane bench-mutants bench-sequences bench-solver clean
 
 all: build
 
@@ -58,6 +58,11 @@ bench-mutants: setup
 # PAIRS=20 MUTANTS=10 takes some minutes.
 bench-ablation: setup
 	$(CARGO) bench -p beagle --bench ablation
+
+# What going through several changes in order finds, against each change by itself; takes half an hour.
+# SECONDS=5 SUBJECT=wrap takes a minute.
+bench-sequences: setup
+	$(CARGO) bench -p beagle --bench sequences
 
 clean:
 	$(CARGO) clean

@@ -15,7 +15,7 @@ use crate::BuildError;
 use crate::error::Doing;
 
 /// The keys of the file, in the order in which the manual shows them.
-pub(crate) const KEYS: [&str; 13] = [
+pub(crate) const KEYS: [&str; 14] = [
     "build",
     "program",
     "cflags",
@@ -26,6 +26,7 @@ pub(crate) const KEYS: [&str; 13] = [
     "stdin",
     "stdin_text",
     "seeds",
+    "files",
     "env",
     "fixture",
     "normalise",
@@ -70,6 +71,9 @@ pub struct Config {
     /// A directory of files to start from. Default: none.
     #[serde(skip_serializing)]
     pub seeds: Option<PathBuf>,
+    /// Files that are there when the program runs, and vary. Default: those that `args` name.
+    #[serde(skip_serializing)]
+    pub files: Vec<PathBuf>,
     /// Environment variables, `{…}` where they may vary. Default: none.
     #[serde(skip_serializing)]
     pub env: BTreeMap<String, String>,
@@ -169,7 +173,7 @@ mod tests {
         assert_eq!(
             error.hint().unwrap(),
             "the keys are build, program, cflags, ldflags, function, args, all_args, stdin, \
-             stdin_text, seeds, env, fixture, normalise"
+             stdin_text, seeds, files, env, fixture, normalise"
         );
         assert_eq!(error.exit_code(), 2);
         assert!(!text.contains('\n'));
@@ -194,7 +198,7 @@ mod tests {
     #[test]
     fn how_it_is_run_is_no_part_of_the_key_of_a_build() {
         let run = "args = ['-f{1}', '@{data}']\nall_args = true\nstdin = 'in'\nseeds = 'corpus'\n\
-            fixture = 'tree'\nnormalise = ['a=b']\n[env]\nHOME = '{x}'\n";
+            fixture = 'tree'\nfiles = ['f']\nnormalise = ['a=b']\n[env]\nHOME = '{x}'\n";
         let config = parse(run).unwrap();
         assert_eq!(config.args.as_deref().unwrap(), ["-f{1}", "@{data}"]);
         assert_eq!(config.env["HOME"], "{x}");

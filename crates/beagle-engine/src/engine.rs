@@ -1,6 +1,7 @@
 //! The loop of exploration: take the best question, solve it, run both versions, walk the product,
 //! add the questions that it raises.
 
+mod graph;
 mod survey;
 
 use std::collections::BTreeMap;
@@ -15,13 +16,17 @@ use beagle_trace::{Input, Limits};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::frontier::{Account, Chosen, Frontier};
-use crate::product::{Product, Seen, Traced};
+use crate::loosen::{self, Astray, Loose};
+use crate::product::{Product, Seen};
 use crate::question::{Aim, From, Question};
 use crate::scene::{Progress, Scene};
 use crate::shape::Shape;
 use crate::strategy;
+use crate::traced::Traced;
+use crate::trail::Marks;
 use crate::twin::{Place, Side, Twin};
 
+use graph::Awaited;
 pub use survey::{Look, Survey};
 
 /// How to explore.
@@ -118,6 +123,8 @@ pub struct Ran<'a> {
     pub infected: Vec<usize>,
     /// Which of the inputs to start from it is.
     pub seed: Option<usize>,
+    /// The changes that the input exercised, in order, loops once; nothing if there is one only.
+    pub sequence: Vec<usize>,
 }
 
 /// Whether to go on.
@@ -137,11 +144,21 @@ pub trait Listener {
     /// Called again and again.
     fn progress(&mut self, status: &Status) -> Next;
 
-    /// Inputs that others found and that are worth a run. If there is nothing else to do (`idle`), it
-    /// may wait for some; `None` if no more will come.
-    fn offered(&mut self, _idle: bool) -> Option<Vec<Input>> {
+    /// Inputs that others found and that are worth a run; `None` if no more will come.
+    fn offered(&mut self, _appetite: Appetite) -> Option<Vec<Input>> {
         None
     }
+}
+
+/// How much is wanted of what others found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Appetite {
+    /// Only inputs on which the versions differ.
+    Differing,
+    /// One more, too.
+    One,
+    /// There is nothing else to do: several, and it may be waited for them.
+    Idle,
 }
 
 /// Where an input comes from.
@@ -198,6 +215,10 @@ pub struct Engine<'a> {
     status: Status,
     /// Whether something was left out that could have mattered.
     cut: bool,
+    /// The change sequence graph, if it is still to come.
+    awaited: Option<Awaited>,
+    /// Where changes are, if there are several.
+    changes: Option<[Marks; 2]>,
 }
 
 /// Conditions of runs that are kept; runs beyond are forgotten, the oldest first.
@@ -217,8 +238,14 @@ const ROUNDS: [Duration; 3] = [
 /// So long inputs to start from are run before there are questions; then they take turns.
 const SEEDS_FIRST: Duration = Duration::from_secs(5);
 
+/// This part of the time goes to inputs that others found, as long as there are questions.
+const OFFERS_SHARE: u32 = 5;
+
 /// What a run costs, where a question costs 1.
 const RUN_EFFORT: u64 = 4;
+
+/// What making a conflict smaller costs.
+const SHRINK_EFFORT: u64 = 5;
 
 /// What a question without an answer costs, by how often it was put off.
 const VAIN_EFFORT: [u64; ROUNDS.len()] = [10, 100, 1000];
@@ -258,6 +285,9 @@ impl<'a> Engine<'a> {
                 ..Status::default()
             },
             cut: !sees_all(twin, &options),
+            awaited: None,
+            changes: (twin.comparison.changes.len() > 1)
+                .then(|| Side::BOTH.map(|side| Marks::of_changes(twin, side))),
             options,
         })
     }
@@ -290,21 +320,33 @@ impl<'a> Engine<'a> {
         listener: &mut dyn Listener,
     ) -> Result<End, EngineError> {
         let mut seeds = seeds.iter().enumerate().peekable();
-        let (start, mut on_seeds) = (Instant::now(), Duration::ZERO);
+        let (start, mut on_seeds, mut on_offers) = (Instant::now(), Duration::ZERO, Duration::ZERO);
         loop {
             if let Some(end) = self.is_over(listener) {
                 return Ok(end);
             }
-            if let Some(offered) = listener.offered(false)
-                && self.take(offered, listener)? == Next::Stop
-            {
-                return Ok(End::Stopped);
+            // There are more of them than can be explored, and some are long.
+            let appetite = match on_offers > start.elapsed() / OFFERS_SHARE {
+                true => Appetite::Differing,
+                false => Appetite::One,
+            };
+            if let Some(offered) = listener.offered(appetite) {
+                let now = Instant::now();
+                if self.take(offered, listener)? == Next::Stop {
+                    return Ok(End::Stopped);
+                }
+                on_offers += now.elapsed();
             }
             // Many of them, or slow ones, must not keep questions from being asked.
             let enough = on_seeds > SEEDS_FIRST && on_seeds > start.elapsed() / 2;
             let chosen = match seeds.peek().is_some() && !enough {
                 true => None,
-                false => self.next_question(),
+                false => {
+                    if self.hear_of_graph(listener) == Next::Stop {
+                        return Ok(End::Stopped);
+                    }
+                    self.next_question()
+                }
             };
             let next = if let Some(chosen) = chosen {
                 self.follow(chosen, listener)?
@@ -314,7 +356,7 @@ impl<'a> Engine<'a> {
                 on_seeds += now.elapsed();
                 next
             } else if !self.is_complete()
-                && let Some(offered) = listener.offered(true)
+                && let Some(offered) = listener.offered(Appetite::Idle)
             {
                 self.take(offered, listener)?
             } else {
@@ -344,16 +386,15 @@ impl<'a> Engine<'a> {
     fn next_question(&mut self) -> Option<Chosen> {
         let records = &self.records;
         let product = |run: u32| Some(&records.get(run as usize)?.as_ref()?.product);
-        self.frontier.next(&self.scene, product)
+        self.frontier.next(&self.scene, self.is_complete(), product)
     }
 
     /// Asks a question, and runs what it gives.
     fn follow(&mut self, chosen: Chosen, listener: &mut dyn Listener) -> Result<Next, EngineError> {
         match self.ask(chosen) {
             Some(input) if self.is_new(&input) => {
-                let account = self.frontier.account(chosen.strategy);
-                account.inputs += 1;
-                account.effort += RUN_EFFORT;
+                self.frontier.account(chosen.strategy).inputs += 1;
+                self.frontier.spend(chosen, RUN_EFFORT);
                 self.run(input, Origin::Question(chosen), listener)
             }
             _ => Ok(Next::GoOn),
@@ -379,11 +420,32 @@ impl<'a> Engine<'a> {
         !self.seen.contains(&hash(input))
     }
 
+    /// Finds out what a question can be asked without.
+    fn loosen(&mut self, chosen: Chosen) {
+        let at = chosen.at;
+        let Some(Some(record)) = self.records.get_mut(at.run as usize) else {
+            return;
+        };
+        let question = record.product.questions[at.question as usize].clone();
+        let tools = (&mut self.pool, &mut self.solver);
+        let conflict = loosen::shrunk(tools, (&record.product, &record.input), &question);
+        self.frontier.spend(chosen, SHRINK_EFFORT);
+        for question in loosen::loosened(&record.product, &question, &conflict) {
+            record.product.questions.push(question);
+            let product = &record.product;
+            self.frontier.add_last(&self.scene, at.run, product);
+        }
+    }
+
     /// Asks a question; the input that it gives.
     fn ask(&mut self, chosen: Chosen) -> Option<Input> {
         let at = chosen.at;
         let record = self.records.get_mut(at.run as usize)?.as_mut()?;
         let mut question = record.product.questions[at.question as usize].clone();
+        if !question.conflict.is_empty() {
+            self.loosen(chosen);
+            return None;
+        }
         // None of the ways that were seen.
         if question.aim == Aim::Flip
             && let Some(held) = record.product.held.get(question.prefix)
@@ -400,13 +462,27 @@ impl<'a> Engine<'a> {
             deadline: Some(self.options.deadline),
         });
         self.status.queries += 1;
-        let account = self.frontier.account(chosen.strategy);
-        account.queries += 1;
-        account.effort += 1;
+        self.frontier.account(chosen.strategy).queries += 1;
+        self.frontier.spend(chosen, 1);
         let (pool, solver) = (&mut self.pool, &mut self.solver);
-        let path = &mut record.product.path;
-        let mut answer = solver.ask(pool, path, question.prefix, &question.asked);
+        let product = &mut record.product;
+        let mut answer = if question.without.is_empty() {
+            solver.ask(pool, &mut product.path, question.prefix, &question.asked)
+        } else {
+            let mut loose = Loose::of(pool, product, &record.input, &question);
+            loose.ask(pool, solver, &question.asked)
+        };
         if let Answer::Unsatisfiable(core) = &answer
+            && loosen::is_worth_it(product, &question, &core.path)
+        {
+            product.questions.push(Question {
+                conflict: core.path.clone(),
+                ..question.clone()
+            });
+            self.frontier.add_last(&self.scene, at.run, product);
+        }
+        if question.without.is_empty()
+            && let Answer::Unsatisfiable(core) = &answer
             && let From::One(side) = question.from
             && !is_own(&record.product, core, side)
         {
@@ -446,8 +522,12 @@ impl<'a> Engine<'a> {
 
     fn unanswered(&mut self, chosen: Chosen, question: &Question, why: Unknown) {
         let at = chosen.at;
-        let account = self.frontier.account(chosen.strategy);
-        account.effort += VAIN_EFFORT[(at.round as usize).min(ROUNDS.len() - 1)];
+        let vain = VAIN_EFFORT[(at.round as usize).min(ROUNDS.len() - 1)];
+        self.frontier.spend(chosen, vain);
+        if !question.without.is_empty() {
+            // Whatever it is about was asked exactly, too.
+            return;
+        }
         if why == Unknown::Budget && (at.round as usize) + 1 < ROUNDS.len() {
             let Some(record) = &self.records[at.run as usize] else {
                 return;
@@ -504,6 +584,7 @@ impl<'a> Engine<'a> {
                 fresh: true,
                 infected: Vec::new(),
                 seed,
+                sequence: Vec::new(),
             };
             return Ok(listener.ran(&ran));
         };
@@ -513,6 +594,9 @@ impl<'a> Engine<'a> {
         let new_read = Traced::read(pool, new_trace, &input, &|site| twin.new.cases(site));
         let limits = self.options.shape.conditions(pool, &input);
         let mut product = Product::new(pool, twin, &input, &limits, &old_read, &new_read);
+        let differs = is_different(&old, &new) || !old_read.files().eq(new_read.files());
+        let sequence = self.acts(&product, &old_read, &new_read).sequence();
+        self.follow_nodes(&mut product, &old_read, &new_read);
         if product.path.impossible() > 0 {
             let count = product.path.impossible() as u64;
             self.status
@@ -522,15 +606,17 @@ impl<'a> Engine<'a> {
             self.status
                 .lose("conditions that could not be read", product.lost as u64);
         }
-        let differs = is_different(&old, &new) || !old_read.files().eq(new_read.files());
         self.cut |= product.cut;
         self.scene.add(&mut product);
         if let Origin::Question(Chosen { at, .. }) = origin
-            && product.news > 0
             && let Some(record) = &self.records[at.run as usize]
         {
             let question = &record.product.questions[at.question as usize];
-            self.scene.paid(question.edge);
+            let asked = at.question as usize;
+            product.astray = Astray::of(&record.product, asked, &product.questions);
+            if product.news > 0 {
+                self.scene.paid(question.edge);
+            }
         }
         if !product.reached.is_empty() {
             self.status.first_reached.get_or_insert(self.status.runs);
@@ -559,6 +645,7 @@ impl<'a> Engine<'a> {
             cause,
             fresh,
             seed,
+            sequence,
         });
         self.keep(input, product);
         Ok(next)

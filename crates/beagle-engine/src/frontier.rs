@@ -68,14 +68,51 @@ pub struct Account {
     pub differences: u64,
     /// Questions that it kept from being asked.
     pub pruned: u64,
-    /// What it cost, in units that do not depend on the machine.
-    pub effort: u64,
 }
 
 struct Queue {
     strategy: Box<dyn Strategy>,
-    heap: BinaryHeap<Entry>,
+    /// By [`Kind`]: else what would show a difference by itself would keep all else from being asked.
+    heaps: [BinaryHeap<Entry>; 3],
+    /// What its questions cost, by [`Kind`], in units that do not depend on the machine.
+    effort: [u64; 3],
     account: Account,
+}
+
+/// Questions of a kind compete with each other only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It would show a difference by itself.
+    Direct,
+    /// It leads elsewhere.
+    Other,
+    /// It is not asked on exactly what held: what comes of it is a guess.
+    Loose,
+}
+
+impl Kind {
+    fn of(question: &Question, cost: f32) -> Self {
+        match cost < DIRECT {
+            _ if question.is_loose() => Kind::Loose,
+            true => Kind::Direct,
+            false => Kind::Other,
+        }
+    }
+}
+
+impl Queue {
+    /// How little a question promises, whatever makes it so.
+    fn cost(&self, scene: &Scene<'_>, product: &Product, at: Reference) -> Option<f32> {
+        let question = &product.questions[at.question as usize];
+        let mut cost = self.strategy.cost(scene, product, question)?;
+        let astray = product.astray.as_ref();
+        if astray.is_some_and(|astray| astray.back == Some(at.question as usize)) {
+            cost = cost.min(BACK);
+        }
+        // The runs that come of a long run are long.
+        let bulk = (product.held.len() as f32 / SHORT).max(1.0).ln();
+        Some(cost + bulk + 10.0 * at.round as f32)
+    }
 }
 
 /// All questions that were not asked yet.
@@ -86,6 +123,8 @@ pub struct Frontier {
     pruned: FxHashSet<u64>,
     asked: FxHashSet<u64>,
     order: u64,
+    /// What all questions cost, by [`Kind`].
+    effort: [u64; 3],
 }
 
 /// A question that is to be asked, and whose idea it is.
@@ -95,6 +134,8 @@ pub struct Chosen {
     pub at: Reference,
     /// The index of the technique.
     pub strategy: usize,
+    /// Its kind.
+    pub kind: Kind,
 }
 
 impl Frontier {
@@ -105,7 +146,8 @@ impl Frontier {
                 name: strategy.name(),
                 ..Account::default()
             },
-            heap: BinaryHeap::new(),
+            heaps: Default::default(),
+            effort: [0; 3],
             strategy,
         });
         Self {
@@ -117,6 +159,7 @@ impl Frontier {
             pruned: FxHashSet::default(),
             asked: FxHashSet::default(),
             order: 0,
+            effort: [0; 3],
         }
     }
 
@@ -135,7 +178,7 @@ impl Frontier {
                 question: index as u32,
                 round: 0,
             };
-            self.push(scene, product, question, at);
+            self.push(scene, product, at);
         }
     }
 
@@ -144,10 +187,42 @@ impl Frontier {
         let question = &product.questions[at.question as usize];
         self.asked.remove(&key(product, question));
         let round = at.round + 1;
-        self.push(scene, product, question, Reference { round, ..at });
+        self.push(scene, product, Reference { round, ..at });
     }
 
-    fn push(&mut self, scene: &Scene<'_>, product: &Product, question: &Question, at: Reference) {
+    /// Adds the last question of a run, which was raised after all others.
+    pub fn add_last(&mut self, scene: &Scene<'_>, run: u32, product: &Product) {
+        if let Some(last) = product.questions.len().checked_sub(1) {
+            let at = Reference {
+                run,
+                question: last as u32,
+                round: 0,
+            };
+            self.push(scene, product, at);
+        }
+    }
+
+    /// Lets one technique look again at the questions of a run, as it knows more now.
+    pub fn reconsider(&mut self, scene: &Scene<'_>, run: u32, product: &Product, name: &str) {
+        for (index, question) in product.questions.iter().enumerate() {
+            let is_pruned = self.prune.is_some() && scene.is_irrelevant(product, question);
+            if is_pruned || self.asked.contains(&key(product, question)) {
+                continue;
+            }
+            let at = Reference {
+                run,
+                question: index as u32,
+                round: 0,
+            };
+            self.push_to(scene, product, at, Some(name));
+        }
+    }
+
+    fn push(&mut self, scene: &Scene<'_>, product: &Product, at: Reference) {
+        self.push_to(scene, product, at, None);
+    }
+
+    fn push_to(&mut self, scene: &Scene<'_>, product: &Product, at: Reference, only: Option<&str>) {
         // Among equals any may come first: those of one place would else come in the order of the
         // input.
         self.order += 1;
@@ -156,23 +231,28 @@ impl Frontier {
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)
             .rotate_left(23);
         for queue in &mut self.queues {
-            if let Some(cost) = queue.strategy.cost(scene, product, question) {
-                let cost = cost + 10.0 * at.round as f32;
-                queue.heap.push(Entry { cost, order, at });
+            if only.is_some_and(|only| only != queue.strategy.name()) {
+                continue;
+            }
+            if let Some(cost) = queue.cost(scene, product, at) {
+                let kind = Kind::of(&product.questions[at.question as usize], cost);
+                queue.heaps[kind as usize].push(Entry { cost, order, at });
             }
         }
     }
 
-    /// The next question. `product` gives the runs that are still known.
+    /// The next question. `product` gives the runs that are still known. If what is asked exactly
+    /// `suffices`, it ends with that.
     pub fn next<'p>(
         &mut self,
         scene: &Scene<'_>,
+        suffices: bool,
         product: impl Fn(u32) -> Option<&'p Product>,
     ) -> Option<Chosen> {
         loop {
-            let strategy = self.turn()?;
+            let (strategy, kind) = self.turn(suffices)?;
             let queue = &mut self.queues[strategy];
-            let Some(entry) = queue.heap.pop() else {
+            let Some(entry) = queue.heaps[kind as usize].pop() else {
                 continue;
             };
             let Some(run) = product(entry.at.run) else {
@@ -183,36 +263,60 @@ impl Frontier {
                 continue;
             }
             // What happened since may have made it less promising.
-            let Some(cost) = queue.strategy.cost(scene, run, question) else {
+            let Some(cost) = queue.cost(scene, run, entry.at) else {
                 continue;
             };
-            let cost = cost + 10.0 * entry.at.round as f32;
-            let next = queue.heap.peek().map(|next| next.cost);
-            if cost > entry.cost + 0.01 && next.is_some_and(|next| cost > next) {
-                queue.heap.push(Entry { cost, ..entry });
+            let now = Kind::of(question, cost);
+            let next = queue.heaps[now as usize].peek().map(|next| next.cost);
+            let is_worse = cost > entry.cost + 0.01 && next.is_some_and(|next| cost > next);
+            if now != kind || is_worse {
+                queue.heaps[now as usize].push(Entry { cost, ..entry });
                 continue;
             }
             self.asked.insert(key(run, question));
-            let at = entry.at;
-            return Some(Chosen { at, strategy });
+            return Some(Chosen {
+                at: entry.at,
+                strategy,
+                kind,
+            });
         }
     }
 
-    /// Whose turn it is: whoever has the most promising, unless others were left behind.
-    fn turn(&self) -> Option<usize> {
-        let waiting = || {
+    /// Whose turn it is: of those that have a question of the kind whose turn it is, who did least. What
+    /// would show a difference by itself comes first, but gets no more than its share; so do guesses.
+    fn turn(&self, suffices: bool) -> Option<(usize, Kind)> {
+        let least = |kind: Kind| {
             let queues = self.queues.iter().enumerate();
-            queues.filter_map(|(index, queue)| Some((index, queue, queue.heap.peek()?)))
+            let waiting = queues.filter(|(_, queue)| !queue.heaps[kind as usize].is_empty());
+            let least = waiting.min_by_key(|(_, queue)| queue.effort[kind as usize]);
+            Some((least?.0, kind))
         };
-        let total: u64 = waiting().map(|(_, queue, _)| queue.account.effort).sum();
-        let direct = waiting().find(|(_, queue, top)| {
-            top.cost < DIRECT && queue.account.effort <= HEAD_START + total * 3 / 5
-        });
-        if let Some((index, ..)) = direct {
-            return Some(index);
+        let [direct, other, loose] = self.effort;
+        let exact = match direct <= HEAD_START + other {
+            true => [Kind::Direct, Kind::Other],
+            false => [Kind::Other, Kind::Direct],
+        };
+        let exact = exact.into_iter().find_map(least);
+        if suffices && exact.is_none() {
+            return None;
         }
-        let least = waiting().min_by_key(|(_, queue, _)| queue.account.effort);
-        least.map(|(index, ..)| index)
+        let guess = least(Kind::Loose);
+        match loose <= HEAD_START + (direct + other) / 2 {
+            true => guess.or(exact),
+            false => exact.or(guess),
+        }
+    }
+
+    /// Counts what a question cost.
+    pub fn spend(&mut self, chosen: Chosen, effort: u64) {
+        let kind = chosen.kind as usize;
+        self.queues[chosen.strategy].effort[kind] += effort;
+        self.effort[kind] += effort;
+    }
+
+    /// The names of the techniques that ask.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.queues.iter().map(|queue| queue.strategy.name())
     }
 
     /// Counts what became of a question.
@@ -231,6 +335,12 @@ impl Frontier {
 /// have their turn.
 const HEAD_START: u64 = 100;
 
+/// Runs of no more conditions count as short.
+const SHORT: f32 = 300.0;
+
+/// What costs more to bring a run back to where a question wanted it costs no more than this.
+const BACK: f32 = 3.0;
+
 /// Questions below this cost would show a difference by themselves.
 const DIRECT: f32 = 10.0;
 
@@ -240,5 +350,7 @@ fn key(product: &Product, question: &Question) -> u64 {
     product.hashes[question.prefix].hash(&mut hasher);
     question.asked.hash(&mut hasher);
     (question.aim == Aim::Fault).hash(&mut hasher);
+    question.without.hash(&mut hasher);
+    question.conflict.hash(&mut hasher);
     hasher.finish()
 }

@@ -7,31 +7,42 @@
 //! ask first, the [`Engine`] asks and runs what the solver answers. Whether a difference is one is
 //! for the native programs to say, not for this crate.
 
+mod closing;
 mod distance;
 mod engine;
 mod faults;
 mod frontier;
+mod loosen;
+mod order;
 mod probe;
 mod product;
 mod question;
+mod region;
 mod scene;
+mod sequences;
 mod shape;
 mod steps;
 mod strategy;
 mod streams;
+mod traced;
+mod trail;
 mod twin;
 mod walk;
 
 pub use distance::to_changes;
-pub use engine::{End, Engine, EngineError, Listener, Look, Next, Options, Ran, Status, Survey};
+pub use engine::{
+    Appetite, End, Engine, EngineError, Listener, Look, Next, Options, Ran, Status, Survey,
+};
 pub use frontier::Account;
+pub use order::Acts;
 pub use probe::{Course, Probe, ProbeError, Probed};
-pub use product::{Effect, Held, Product, Seen, Traced};
+pub use product::{Effect, Held, Product, Seen};
 pub use question::From;
 pub use scene::{Progress, Stopped};
 pub use shape::{Bounds, Shape};
 pub use steps::{Step, What};
 pub use strategy::NAMES as STRATEGIES;
 pub use streams::{Destination, Stream};
+pub use traced::Traced;
 pub use twin::{Half, Place, Side, Twin};
 pub use walk::{Met, walk_one};

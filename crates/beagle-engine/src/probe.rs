@@ -7,8 +7,9 @@ use beagle_solver::{Answer, Budget, Expr, Path, Pool, Solver};
 use beagle_trace::{Input, Limits, Malformed, Stop};
 
 use crate::engine::run_both;
-use crate::product::{Product, Traced};
+use crate::product::Product;
 use crate::steps::{self, Step};
+use crate::traced::Traced;
 use crate::twin::{Side, Twin};
 use crate::walk::{Met, walk};
 

@@ -2,15 +2,18 @@
 
 use std::hash::{Hash, Hasher};
 
-use beagle_solver::{Condition, ConditionKind, Conditions, Expr, Importer, Path, Pool};
+use beagle_solver::{ConditionKind, Expr, Path, Pool};
 use beagle_trace::event::Site;
-use beagle_trace::{AssumeReason, Cases, Event, Input, Trace};
+use beagle_trace::{AssumeReason, Input};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
-use crate::faults;
+use crate::closing::{Closing, OPEN};
+use crate::loosen::Astray;
 use crate::question::{Aim, Edge, From, Question};
-use crate::steps::{self, Step, What};
-use crate::streams::{self, Destination, Stream, Streams};
+use crate::steps::{Step, What};
+use crate::streams;
+use crate::traced::Traced;
+use crate::trail::Visit;
 use crate::twin::{Side, Twin};
 use crate::walk::{Met, walk};
 
@@ -28,6 +31,15 @@ pub struct Held {
 }
 
 impl Held {
+    /// The index of the successor that was taken, if it decides which way control goes.
+    pub fn taken(&self) -> Option<u32> {
+        match self.kind {
+            ConditionKind::Branch { taken } => Some(u32::from(!taken)),
+            ConditionKind::Switch { case, .. } => Some(case),
+            ConditionKind::Assume { .. } | ConditionKind::Bounds { .. } => None,
+        }
+    }
+
     /// Whether there are more ways on than two, of which not all are known.
     pub fn is_open(&self) -> bool {
         match self.kind {
@@ -73,6 +85,8 @@ pub struct Product {
     pub path: Path,
     /// What each condition of the path is.
     pub held: Vec<Held>,
+    /// The step from which on each condition no longer decides what is executed.
+    pub closed: Vec<usize>,
     /// A number for each prefix of the path: equal for equal conditions.
     pub hashes: Vec<u64>,
     /// The questions that the run raises.
@@ -84,6 +98,10 @@ pub struct Product {
     pub changed_from: usize,
     /// Where the effect of changes was seen, in order.
     pub effects: Vec<Effect>,
+    /// The steps of both versions in one order, until they were looked at.
+    pub order: Vec<Met>,
+    /// The nodes of the change sequence graph that were met, if there is one.
+    pub trail: Vec<Visit>,
     /// How many ways on it was the first to take.
     pub merit: usize,
     /// How many of these are in the program itself, not in models of libc functions.
@@ -94,109 +112,9 @@ pub struct Product {
     pub lost: usize,
     /// Whether there are ways on that are not asked for.
     pub cut: bool,
+    /// Where the run was to go: see [`loosen`](crate::loosen).
+    pub astray: Option<Astray>,
 }
-
-/// What one version left of a run.
-pub struct Traced {
-    steps: Vec<Step>,
-    conditions: Conditions,
-    /// The index of the condition of the event at each word.
-    by_word: FxHashMap<usize, usize>,
-    /// What was put into a variable by the event at each word.
-    values: FxHashMap<usize, Expr>,
-    streams: Streams,
-    faults: Vec<faults::Fault>,
-    end: Option<(usize, Expr)>,
-}
-
-impl Traced {
-    /// Reads a trace.
-    pub fn read(pool: &mut Pool, trace: &Trace<'_>, input: &Input, cases: Cases<'_>) -> Self {
-        let mut importer = Importer::new(pool, trace, input);
-        let conditions = Conditions::of_trace(pool, &mut importer, trace, cases);
-        let by_word = conditions.list.iter().enumerate();
-        let by_word = by_word.map(|(index, condition)| (condition.word, index));
-        let steps = steps::steps(trace);
-        let last = steps
-            .iter()
-            .rfind(|step| step.what == What::End && step.node != 0);
-        let end = last.and_then(|step| Some((step.word as usize, importer.expr(pool, step.node)?)));
-        Self {
-            by_word: by_word.collect(),
-            values: values(pool, &mut importer, trace),
-            streams: streams::streams(pool, &mut importer, trace),
-            faults: faults::faults(pool, &mut importer, trace),
-            steps,
-            conditions,
-            end,
-        }
-    }
-}
-
-impl Traced {
-    /// What happened, in order.
-    pub fn steps(&self) -> &[Step] {
-        &self.steps
-    }
-
-    /// The conditions that held, in order.
-    pub fn conditions(&self) -> &[Condition] {
-        &self.conditions.list
-    }
-
-    /// How many conditions could not be read, which makes the others say less than the run did.
-    pub fn lost(&self) -> usize {
-        self.conditions.lost
-    }
-
-    /// What the event at a word of the trace put into a variable that is watched.
-    pub fn value(&self, word: u32) -> Option<Expr> {
-        self.values.get(&(word as usize)).copied()
-    }
-
-    /// What was written, by where it went.
-    pub fn streams(&self) -> impl Iterator<Item = (&Destination, &Stream)> {
-        self.streams.all.iter()
-    }
-
-    /// What was written to files, by path.
-    pub fn files(&self) -> impl Iterator<Item = (&[u8], &[u8])> + '_ {
-        let all = self.streams.all.iter();
-        all.filter_map(|(destination, stream)| match destination {
-            Destination::File(path) => Some((&**path, &*stream.bytes)),
-            Destination::Stdout | Destination::Stderr => None,
-        })
-    }
-}
-
-/// What was put into variables that are watched, by the word of the event.
-fn values(
-    pool: &mut Pool,
-    importer: &mut Importer<'_>,
-    trace: &Trace<'_>,
-) -> FxHashMap<usize, Expr> {
-    let mut all = FxHashMap::default();
-    let mut events = trace.events();
-    loop {
-        let word = events.position();
-        let Some(event) = events.next() else { break };
-        let Event::Value { value, node, .. } = event else {
-            continue;
-        };
-        let expr = match node {
-            Some(node) => importer.expr(pool, node),
-            None => Some(pool.constant(64, value.into())),
-        };
-        all.extend(expr.map(|expr| (word, expr)));
-        if all.len() >= MOST_VALUES {
-            break;
-        }
-    }
-    all
-}
-
-/// Most values of variables that are looked at in a run: more would not tell more.
-const MOST_VALUES: usize = 20_000;
 
 /// Most alternatives of one switch that are asked for.
 const MOST_CASES: usize = 64;
@@ -212,7 +130,8 @@ impl Product {
         new: &Traced,
     ) -> Self {
         let order = walk(twin, &old.steps, &new.steps);
-        Self::of_walk(pool, twin, input, limits, (old, new), &order)
+        let product = Self::of_walk(pool, twin, input, limits, (old, new), &order);
+        Self { order, ..product }
     }
 
     /// The same for traces that were walked.
@@ -231,11 +150,14 @@ impl Product {
             product: Self {
                 path: Path::new(pool, input.clone()),
                 held: Vec::new(),
+                closed: Vec::new(),
                 hashes: vec![0],
                 questions: Vec::new(),
                 reached: FxHashMap::default(),
                 changed_from: usize::MAX,
                 effects: Vec::new(),
+                order: Vec::new(),
+                trail: Vec::new(),
                 merit: 0,
                 news: 0,
                 edges: FxHashSet::default(),
@@ -244,6 +166,7 @@ impl Product {
                     .map(|t| t.conditions.lost + t.streams.lost)
                     .sum(),
                 cut: false,
+                astray: None,
             },
             pool,
             step: 0,
@@ -256,6 +179,7 @@ impl Product {
             infected: FxHashSet::default(),
             unequal: FxHashSet::default(),
             known: FxHashMap::default(),
+            closing: [Closing::new(&twin.old), Closing::new(&twin.new)],
             done: FxHashMap::default(),
         };
         for &limit in limits {
@@ -303,6 +227,8 @@ struct Builder<'a> {
     unequal: FxHashSet<(Expr, Expr)>,
     /// The conditions that are held already.
     known: FxHashMap<Expr, usize>,
+    /// The branches that each version is in.
+    closing: [Closing<'a>; 2],
     /// How many conditions were there when a version came to a word of its trace.
     done: FxHashMap<(Side, usize), (usize, usize)>,
 }
@@ -329,7 +255,17 @@ impl Builder<'_> {
 
     fn edge(&self, site: Site, to: Option<u32>) -> Edge {
         let mark = self.mark();
-        Edge { site, to, mark }
+        Edge {
+            site,
+            to,
+            constant: None,
+            mark,
+        }
+    }
+
+    /// What tells a way from others of the same branch.
+    fn constant(&self, expr: Expr) -> Option<u64> {
+        self.pool.equals_constant(expr).map(|value| value as u64)
     }
 
     fn note(&mut self, side: Side, step: &Step) {
@@ -342,7 +278,13 @@ impl Builder<'_> {
             _ => None,
         };
         if to.is_some() {
+            let condition = match step.what {
+                What::Branch(_) => self.condition(side, step.word as usize),
+                _ => None,
+            };
+            let constant = condition.and_then(|(expr, _)| self.constant(expr));
             let edge = self.edge(step.site, to);
+            let edge = Edge { constant, ..edge };
             self.product.edges.insert((side, edge));
         }
     }
@@ -351,6 +293,7 @@ impl Builder<'_> {
         let step = self.traced(side).steps[at];
         let word = step.word as usize;
         let here = (self.product.held.len(), self.step);
+        self.closing[side as usize].step(&step, self.step, &mut self.product.closed);
         match step.what {
             What::Enter | What::Leave => return,
             What::Statement => {
@@ -379,7 +322,7 @@ impl Builder<'_> {
         }
         self.note(side, &step);
         if let Some((expr, kind)) = self.condition(side, word) {
-            self.hold(From::One(side), step.site, kind, expr);
+            self.hold_at(side, From::One(side), &step, kind, expr);
         }
     }
 
@@ -392,6 +335,9 @@ impl Builder<'_> {
 
     fn together(&mut self, i: usize, j: usize) {
         let (a, b) = (self.old.steps[i], self.new.steps[j]);
+        for (side, step) in [(Side::Old, &a), (Side::New, &b)] {
+            self.closing[side as usize].step(step, self.step, &mut self.product.closed);
+        }
         self.compare_variables();
         let here = (self.product.held.len(), self.step);
         let words = (a.word as usize, b.word as usize);
@@ -424,16 +370,15 @@ impl Builder<'_> {
         }
         match (old, new) {
             (Some((x, kind)), Some((y, _))) if x == y => {
-                self.hold(From::Both, a.site, kind, x);
+                self.hold_at(Side::New, From::Both, &b, kind, x);
             }
             (old, new) => {
                 if !parted {
                     self.partings(a.site, old.as_ref(), new.as_ref());
                 }
-                for (side, site, condition) in [(Side::Old, a.site, old), (Side::New, b.site, new)]
-                {
+                for (side, step, condition) in [(Side::Old, &a, old), (Side::New, &b, new)] {
                     if let Some((expr, kind)) = condition {
-                        self.hold(From::One(side), site, kind, expr);
+                        self.hold_at(side, From::One(side), step, kind, expr);
                     }
                 }
             }
@@ -486,6 +431,8 @@ impl Builder<'_> {
                 from: From::Both,
                 edge,
                 step: self.step,
+                without: Vec::new(),
+                conflict: Vec::new(),
             });
         }
     }
@@ -507,6 +454,8 @@ impl Builder<'_> {
                 from: From::Both,
                 edge,
                 step: self.step,
+                without: Vec::new(),
+                conflict: Vec::new(),
             });
         };
         let old = old.map(|&(expr, _)| expr);
@@ -516,6 +465,18 @@ impl Builder<'_> {
             let mut asked = vec![self.pool.not(one)];
             asked.extend(other);
             ask(asked);
+        }
+    }
+
+    /// Adds the condition of a step of this version, and asks for the other ways on.
+    fn hold_at(&mut self, side: Side, from: From, step: &Step, kind: ConditionKind, expr: Expr) {
+        let index = self.product.held.len();
+        self.hold(from, step.site, kind, expr);
+        if let Some(held) = self.product.held.get(index)
+            && held.taken().is_some()
+            && !self.closing[side as usize].add(step, index)
+        {
+            self.product.closed[index] = self.step + 1;
         }
     }
 
@@ -536,6 +497,7 @@ impl Builder<'_> {
         self.product.hashes.last().hash(&mut hasher);
         expr.hash(&mut hasher);
         self.product.hashes.push(hasher.finish());
+        self.product.closed.push(OPEN);
         self.product.held.push(Held {
             from,
             site,
@@ -549,21 +511,29 @@ impl Builder<'_> {
         let prefix = self.product.held.len();
         let step = self.step;
         let mark = self.mark();
-        let question = |aim, asked, to| Question {
+        let question = |aim, asked, to, constant| Question {
             aim,
             prefix,
             asked,
             from,
-            edge: Edge { site, to, mark },
+            edge: Edge {
+                site,
+                to,
+                constant,
+                mark,
+            },
             step,
+            without: Vec::new(),
+            conflict: Vec::new(),
         };
         match kind {
             ConditionKind::Branch { taken } => {
                 let other = self.pool.not(expr);
                 let to = Some(u32::from(*taken));
+                let constant = self.constant(other);
                 self.product
                     .questions
-                    .push(question(Aim::Flip, vec![other], to));
+                    .push(question(Aim::Flip, vec![other], to, constant));
             }
             ConditionKind::Switch { value, case, known } if *known => {
                 let side = if from.includes(Side::New) {
@@ -584,6 +554,7 @@ impl Builder<'_> {
                             Aim::Flip,
                             vec![equals],
                             Some(number),
+                            None,
                         ));
                     }
                 }
@@ -591,20 +562,20 @@ impl Builder<'_> {
                 if *case != 0 && labels.len() <= MOST_CASES {
                     self.product
                         .questions
-                        .push(question(Aim::Flip, none, Some(0)));
+                        .push(question(Aim::Flip, none, Some(0), None));
                 }
             }
             ConditionKind::Bounds { .. } => {
                 let outside = self.pool.not(expr);
                 self.product
                     .questions
-                    .push(question(Aim::Fault, vec![outside], None));
+                    .push(question(Aim::Fault, vec![outside], None, None));
             }
             _ => {
                 let other = self.pool.not(expr);
                 self.product
                     .questions
-                    .push(question(Aim::Flip, vec![other], None));
+                    .push(question(Aim::Flip, vec![other], None, None));
             }
         }
     }
@@ -628,6 +599,8 @@ impl Builder<'_> {
                 from: From::Both,
                 edge: builder.edge(0, None),
                 step,
+                without: Vec::new(),
+                conflict: Vec::new(),
             });
         };
         let destinations: Vec<_> = self.old.streams.all.keys().cloned().collect();
@@ -730,9 +703,12 @@ impl Builder<'_> {
                     edge: Edge {
                         site: fault.site,
                         to: None,
+                        constant: None,
                         mark: 0,
                     },
                     step,
+                    without: Vec::new(),
+                    conflict: Vec::new(),
                 });
             }
         }

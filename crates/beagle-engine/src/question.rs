@@ -47,6 +47,9 @@ pub struct Edge {
     pub site: Site,
     /// The index of the successor; `None` for what is no branch of the program.
     pub to: Option<u32>,
+    /// The constant that the way is for, if it is for one: the same comparison with each name in a list
+    /// leads to something else each time.
+    pub constant: Option<u64>,
     /// How often changes had been executed when control came here, as a power of two: what is
     /// known at first may be new later.
     pub mark: u8,
@@ -67,4 +70,16 @@ pub struct Question {
     pub edge: Edge,
     /// The step of the product before which it is asked.
     pub step: usize,
+    /// The conditions before it that need not hold, although they did.
+    pub without: Vec<usize>,
+    /// The conditions that were found to stand in the way. It is not to be asked as it is, but without some
+    /// of them.
+    pub conflict: Vec<usize>,
+}
+
+impl Question {
+    /// Whether it is not asked on exactly what held: see [`loosen`](crate::loosen).
+    pub fn is_loose(&self) -> bool {
+        !self.without.is_empty() || !self.conflict.is_empty()
+    }
 }

@@ -11,6 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::distance::{ControlGraph, Distances};
 use crate::product::{Effect, Product, Seen};
 use crate::question::{Aim, Edge, Question};
+use crate::sequences::Sequences;
 use crate::twin::{Half, Place, Side, Twin};
 
 /// Programs with more statements are not sliced.
@@ -70,6 +71,8 @@ pub struct Scene<'a> {
     tried: FxHashMap<Edge, Tries>,
     /// By change.
     pub progress: Vec<Progress>,
+    /// What is known of the change sequence graph, once there is one.
+    pub sequences: Option<Sequences>,
 }
 
 impl<'a> Scene<'a> {
@@ -94,6 +97,7 @@ impl<'a> Scene<'a> {
             covered: FxHashMap::default(),
             tried: FxHashMap::default(),
             progress: vec![Progress::default(); changes],
+            sequences: None,
         };
         scene.all = scene.distances(&|_| true);
         scene.look_for_unreached();
@@ -138,6 +142,11 @@ impl<'a> Scene<'a> {
         })
     }
 
+    /// How far it is to some blocks of a version.
+    pub fn distances_to(&self, side: Side, blocks: &[BlockId]) -> Distances {
+        Distances::to(self.twin.half(side), &self.graphs[side as usize], blocks)
+    }
+
     /// Adds a run, and finds out what it was the first to do.
     pub fn add(&mut self, product: &mut Product) {
         for &edge in &product.edges {
@@ -162,6 +171,9 @@ impl<'a> Scene<'a> {
             if !progress.propagated {
                 progress.stopped = Some(stopped(self.twin, last));
             }
+        }
+        if let Some(sequences) = &mut self.sequences {
+            sequences.add(&product.trail);
         }
         if changed {
             self.look_for_unreached();
@@ -250,7 +262,13 @@ impl<'a> Scene<'a> {
         })
     }
 
-    fn to(&self, distances: &[Distances; 2], question: &Question, context: Site) -> Option<u32> {
+    /// How far it is from what a question asks for, by distances to something in both versions.
+    pub fn to(
+        &self,
+        distances: &[Distances; 2],
+        question: &Question,
+        context: Site,
+    ) -> Option<u32> {
         let sides = Side::BOTH.into_iter();
         let sides = sides.filter(|&side| question.from.includes(side));
         let found = sides.filter_map(|side| {

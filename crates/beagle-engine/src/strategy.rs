@@ -2,9 +2,14 @@
 //!
 //! A new technique is one more [`Strategy`] here and one line in [`named`].
 
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::FxHasher;
+
 use crate::product::{Held, Product};
-use crate::question::{Aim, Question};
+use crate::question::{Aim, Edge, Question};
 use crate::scene::Scene;
+use crate::sequences::{ASTRAY, FAMILIAR};
 use crate::twin::Side;
 
 /// A technique.
@@ -17,15 +22,20 @@ pub trait Strategy {
 }
 
 /// The names of all techniques.
-pub const NAMES: [&str; 7] = [
+pub const NAMES: [&str; 9] = [
     "shadow",
     "infect",
     "propagate",
     "reach",
     "cover",
+    SEQUENCES,
+    "isolation",
     "unguided",
     PRUNE,
 ];
+
+/// To go through the changes in all orders in which they can act. It needs the change sequence graph.
+pub const SEQUENCES: &str = "sequences";
 
 /// Not to ask for ways that provably make no difference. It asks nothing itself: see
 /// [`Frontier`](crate::frontier::Frontier).
@@ -39,6 +49,8 @@ pub fn named(name: &str) -> Option<Box<dyn Strategy>> {
         "propagate" => Box::new(Propagate),
         "reach" => Box::new(Reach),
         "cover" => Box::new(Cover),
+        SEQUENCES => Box::new(Sequences),
+        "isolation" => Box::new(Isolation),
         "unguided" => Box::new(Unguided),
         _ => return None,
     })
@@ -164,6 +176,76 @@ impl Strategy for Cover {
         Some(20.0 + relevance + weariness * 2.0 + novelty(scene, question) - promise(product))
     }
 }
+
+/// Goes through changes, places where their effects meet, and outputs in every order in which they
+/// can come; after what a path has met, to what can come next.
+struct Sequences;
+
+impl Strategy for Sequences {
+    fn name(&self) -> &'static str {
+        SEQUENCES
+    }
+
+    fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
+        if question.aim != Aim::Flip {
+            return None;
+        }
+        let sequences = scene.sequences.as_ref()?;
+        let context = held(product, question).map_or(0, |held| held.context);
+        let far = match is_lucky(product, question) {
+            true => 0.0,
+            false => sequences.cost(scene, product, question, context),
+        };
+        Some(toward(scene, product, question, far))
+    }
+}
+
+/// Each change by itself, whatever was executed before: what going through them in order is measured
+/// against.
+struct Isolation;
+
+impl Strategy for Isolation {
+    fn name(&self) -> &'static str {
+        "isolation"
+    }
+
+    fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
+        if question.aim != Aim::Flip {
+            return None;
+        }
+        let context = held(product, question).map_or(0, |held| held.context);
+        let far = match is_lucky(product, question) {
+            true => 0.0,
+            false => {
+                let (known, each) = FAMILIAR;
+                let unreached = scene.to_unreached(question, context);
+                let any = scene.to_any(question, context);
+                let unreached = unreached.map(|far| far as f32);
+                let any = any.map(|far| known + each * far as f32);
+                let costs = unreached.into_iter().chain(any);
+                costs.fold(ASTRAY, f32::min)
+            }
+        };
+        Some(toward(scene, product, question, far))
+    }
+}
+
+/// The cost of coming nearer to a target.
+fn toward(scene: &Scene<'_>, product: &Product, question: &Question, far: f32) -> f32 {
+    let weariness = weariness(scene, question) * 2.0;
+    13.0 + far + weariness + novelty(scene, question) - promise(product)
+}
+
+/// Some questions are asked wherever they lead, as distances can be wrong. Always the same ones.
+fn is_lucky(product: &Product, question: &Question) -> bool {
+    let Edge { site, to, .. } = question.edge;
+    let mut hasher = FxHasher::default();
+    (product.hashes[question.prefix], site, to).hash(&mut hasher);
+    hasher.finish().is_multiple_of(LUCKY)
+}
+
+/// One in so many.
+const LUCKY: u64 = 16;
 
 /// Covers the program as if nothing were known of the change: what the other techniques are measured
 /// against.

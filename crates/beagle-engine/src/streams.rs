@@ -120,6 +120,27 @@ pub fn streams(pool: &mut Pool, importer: &mut Importer<'_>, trace: &Trace<'_>) 
     Streams { all, lost }
 }
 
+/// The words of both traces at which the first outputs start that differ, of any destination.
+pub fn first_difference(old: &Streams, new: &Streams) -> [Option<usize>; 2] {
+    let none = Stream::default();
+    let mut first = [None; 2];
+    let destinations = old.all.keys().chain(new.all.keys());
+    for destination in destinations {
+        let a = old.all.get(destination).unwrap_or(&none);
+        let b = new.all.get(destination).unwrap_or(&none);
+        if a.bytes == b.bytes {
+            continue;
+        }
+        let same = a.bytes.iter().zip(&b.bytes);
+        let same = same.take_while(|(x, y)| x == y).count();
+        for (first, stream) in first.iter_mut().zip([a, b]) {
+            let word = stream.writer(same);
+            *first = word.into_iter().chain(*first).min();
+        }
+    }
+    first
+}
+
 /// That a part of what is written could differ.
 #[derive(Clone, Debug)]
 pub struct Disparity {

@@ -8,6 +8,8 @@ use beagle_program::{BlockId, CallGraph, Flow, FunctionId, Program, StmtId};
 use beagle_trace::event::{MODEL_SITES, Site};
 use rustc_hash::FxHashMap;
 
+use crate::steps::{Step, What};
+
 /// One of the two versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Side {
@@ -90,6 +92,14 @@ impl<'a> Half<'a> {
     /// The block of a statement.
     pub fn block(&self, stmt: StmtId) -> BlockId {
         self.program.stmt(stmt).block
+    }
+
+    /// The block in which a step was taken; `None` for calls, and in a model of a libc function.
+    pub fn block_of(&self, step: &Step) -> Option<BlockId> {
+        match step.what {
+            What::Enter | What::Leave => None,
+            _ => self.stmt(step.site).map(|stmt| self.block(stmt)),
+        }
     }
 
     /// The values of the cases of a switch, in order.

@@ -8,8 +8,9 @@
 //! at a bounded number of times, so the time is linear in the length of the traces.
 
 use beagle_program::BlockId;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
+use crate::region::Region;
 use crate::steps::{Step, What};
 use crate::twin::{Half, Twin};
 
@@ -79,16 +80,9 @@ impl<'a, 'p> Tape<'a, 'p> {
         self.steps.get(self.at)
     }
 
-    fn block(&self, step: &Step) -> Option<BlockId> {
-        match step.what {
-            What::Enter | What::Leave => None,
-            _ => self.half.stmt(step.site).map(|stmt| self.half.block(stmt)),
-        }
-    }
-
     /// Where the ways from the branch before `self.at` have met again.
     fn meeting(&mut self, branch: &Step) -> usize {
-        let Some(block) = self.block(branch) else {
+        let Some(block) = self.half.block_of(branch) else {
             return self.at;
         };
         if !self.regions.contains_key(&block) {
@@ -96,45 +90,9 @@ impl<'a, 'p> Tape<'a, 'p> {
             self.regions.insert(block, region);
         }
         let region = &self.regions[&block];
-        let inside = |step: &&Step| match step.what {
-            _ if step.depth != branch.depth => step.depth > branch.depth,
-            What::Enter | What::Leave => region.calls.contains(&step.site),
-            _ => {
-                let block = self.block(step);
-                block.is_some_and(|block| region.blocks.contains(&block))
-            }
-        };
         let rest = self.steps[self.at..].iter();
-        self.at + rest.take_while(inside).count()
-    }
-}
-
-/// What can run between a branch and where all its ways meet.
-#[derive(Default)]
-struct Region {
-    blocks: FxHashSet<BlockId>,
-    /// The functions that these blocks call, by their numbers plus 1.
-    calls: FxHashSet<u32>,
-}
-
-impl Region {
-    fn of(half: &Half<'_>, block: BlockId) -> Self {
-        let function = half.program.block(block).function;
-        let meeting = half.flow(function).immediate_post_dominator(block);
-        let mut region = Self::default();
-        let mut work = half.program.block(block).successors.clone();
-        while let Some(next) = work.pop() {
-            if Some(next) == meeting || !region.blocks.insert(next) {
-                continue;
-            }
-            let data = half.program.block(next);
-            work.extend(&data.successors);
-            let callees = data.stmts().flat_map(|stmt| half.calls.callees(stmt));
-            region
-                .calls
-                .extend(callees.map(|&f| half.function_number(f)));
-        }
-        region
+        let inside = rest.take_while(|step| region.includes(self.half, branch.depth, step));
+        self.at + inside.count()
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod bytes;
 mod input;
+mod sequences;
 
 use std::collections::BTreeMap;
 
@@ -16,6 +17,7 @@ use crate::explain::Explanation;
 
 pub use bytes::Bytes;
 pub use input::InputEntry;
+pub use sequences::{CriticalEntry, SequenceEntry, Sequences};
 
 /// The version of the JSON format.
 pub const SCHEMA: u32 = 1;
@@ -61,6 +63,9 @@ pub struct Report {
     pub groups: Vec<GroupEntry>,
     /// What changed in meaning, and how far it got.
     pub changes: Vec<ChangeEntry>,
+    /// In which orders the changes were executed, if there are several.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sequences: Option<Sequences>,
     /// Inputs on which the versions go different ways and nothing else shows it.
     pub divergences: u64,
     /// Inputs on which a version does not do the same each time.
@@ -280,6 +285,9 @@ pub struct GroupEntry {
     /// The hunks that it takes, if they were looked for.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub culprits: Option<Culprits>,
+    /// The changes that it takes, in order, if there are several in all and it can be told.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub critical: Option<CriticalEntry>,
     /// Why the versions differ, if that was explained.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub explanation: Option<Explanation>,
@@ -398,6 +406,7 @@ impl Report {
             differences: Vec::new(),
             groups: Vec::new(),
             changes: Vec::new(),
+            sequences: None,
             divergences: 0,
             unstable: Vec::new(),
             losses: Vec::new(),

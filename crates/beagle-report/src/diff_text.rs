@@ -1,6 +1,7 @@
 //! The report on differences as text.
 
 mod beside;
+mod sequences;
 mod shell;
 mod summary;
 
@@ -54,6 +55,13 @@ impl Report {
             if let Some(culprits) = &group.culprits {
                 culprits.write(out, width)?;
             }
+            if let Some(critical) = group.critical.as_ref().filter(|it| it.interaction) {
+                write_field(
+                    out,
+                    "order",
+                    &cut(&sequences::together(critical), width - 12),
+                )?;
+            }
             // Known culprits say more than all that was executed.
             if group.culprits.as_ref().is_none_or(|it| it.count == 1) {
                 self.write_lines(out, &group.changes, width)?;
@@ -68,6 +76,7 @@ impl Report {
         }
         self.write_unstable(out, width)?;
         self.write_changes(out, width)?;
+        self.write_sequences(out, width)?;
         self.write_losses(out, width)?;
         self.write_summary(out, width, status)
     }

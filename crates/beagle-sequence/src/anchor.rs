@@ -5,7 +5,7 @@ use beagle_program::{Program, StmtId};
 use rustc_hash::FxHashSet;
 
 /// How statements of old are found in new.
-pub(crate) struct Correspondence {
+pub struct Correspondence {
     /// By number that both versions share, the statement of new.
     new: Vec<Option<StmtId>>,
     /// By statement of old, its number if both versions share it.
@@ -13,7 +13,8 @@ pub(crate) struct Correspondence {
 }
 
 impl Correspondence {
-    pub(crate) fn of(comparison: &Comparison) -> Self {
+    /// Of two versions.
+    pub fn of(comparison: &Comparison) -> Self {
         let shared = comparison.stmts.shared;
         let mut new = vec![None; shared as usize];
         for (index, &number) in comparison.stmts.new.iter().enumerate() {
@@ -30,7 +31,7 @@ impl Correspondence {
     }
 
     /// What a statement of old is in new, if it is there.
-    pub(crate) fn new_of(&self, old: StmtId) -> Option<StmtId> {
+    pub fn new_of(&self, old: StmtId) -> Option<StmtId> {
         let number = self.old.get(old.index()).copied().flatten()?;
         self.new[number as usize]
     }
@@ -38,7 +39,7 @@ impl Correspondence {
 
 /// The statements of new that come where some of old were: on every way from these on, the first
 /// that new has, too.
-pub(crate) fn anchors(
+pub fn anchors(
     program: &Program,
     correspondence: &Correspondence,
     deleted: &[StmtId],

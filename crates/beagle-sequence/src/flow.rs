@@ -2,8 +2,9 @@
 //!
 //! For each block, the nodes that are met first from its start, and whether the function can be
 //! left without meeting any. A call is looked through by what is known of the callee. All of it
-//! grows until nothing changes, with lists of what is still to be looked at: the depth of calls and
-//! loops does not matter. Long jumps and signal handlers are not followed.
+//! grows until nothing changes, function by function: the depth of calls and loops does not matter. Long jumps and signal handlers are not followed.
+
+use std::collections::VecDeque;
 
 use beagle_program::{BlockId, CallGraph, FunctionId, Op, Program, StmtId};
 use roaring::RoaringBitmap;
@@ -46,29 +47,67 @@ impl<'a> Ways<'a> {
 
     fn fill_blocks(&mut self) {
         let program = self.program;
-        // The last is taken first, so ends come before beginnings.
-        let mut work: Vec<BlockId> = (0..program.blocks.len() as u32).map(BlockId).collect();
-        let mut waits = vec![true; work.len()];
-        while let Some(id) = work.pop() {
+        // Callees come before their callers, so that most functions are looked at once.
+        let mut work: VecDeque<FunctionId> = self.bottom_up().into();
+        let mut waits = vec![true; program.functions.len()];
+        while let Some(id) = work.pop_front() {
             waits[id.index()] = false;
-            let block = program.block(id);
-            let met = self.scan(id, block.stmts.start);
-            if met == self.blocks[id.index()] {
+            if !self.fill_function(id) {
                 continue;
             }
-            self.blocks[id.index()] = met;
-            let mut look_again = |id: BlockId| {
-                if !std::mem::replace(&mut waits[id.index()], true) {
-                    work.push(id);
-                }
-            };
-            block.predecessors.iter().copied().for_each(&mut look_again);
-            if program.function(block.function).entry() == Some(id) {
-                for &call in self.calls.callers(block.function) {
-                    look_again(program.stmt(call).block);
+            for &call in self.calls.callers(id) {
+                let caller = program.function_of(call);
+                if !std::mem::replace(&mut waits[caller.index()], true) {
+                    work.push_back(caller);
                 }
             }
         }
+    }
+
+    /// Brings the blocks of a function up to date; whether more can be met from its start.
+    fn fill_function(&mut self, id: FunctionId) -> bool {
+        let function = self.program.function(id);
+        let Some(entry) = function.entry() else {
+            return false;
+        };
+        let before = self.blocks[entry.index()].clone();
+        let mut blocks: Vec<BlockId> = function.blocks().collect();
+        // Ends come before beginnings.
+        blocks.reverse();
+        loop {
+            let mut changed = false;
+            for &block in &blocks {
+                let met = self.scan(block, self.program.block(block).stmts.start);
+                if met != self.blocks[block.index()] {
+                    self.blocks[block.index()] = met;
+                    changed = true;
+                }
+            }
+            if !changed {
+                return self.blocks[entry.index()] != before;
+            }
+        }
+    }
+
+    /// All functions, callees before callers as far as they do not call each other in circles.
+    fn bottom_up(&self) -> Vec<FunctionId> {
+        let program = self.program;
+        let mut order = Vec::new();
+        let mut seen = vec![false; program.functions.len()];
+        for (root, _) in program.functions() {
+            let mut work = vec![(root, false)];
+            while let Some((id, is_done)) = work.pop() {
+                if is_done {
+                    order.push(id);
+                } else if !std::mem::replace(&mut seen[id.index()], true) {
+                    work.push((id, true));
+                    let stmts = program.function_stmts(id);
+                    let callees = stmts.flat_map(|stmt| self.calls.callees(stmt));
+                    work.extend(callees.map(|&callee| (callee, false)));
+                }
+            }
+        }
+        order
     }
 
     fn fill_after(&mut self) {

@@ -71,6 +71,8 @@ pub struct Graph {
     /// The nodes that may be the first.
     pub first: Vec<usize>,
     edges: Vec<Vec<Edge>>,
+    /// Of changes, whether only old has statements of it.
+    deletions: Vec<bool>,
     old: Nodes,
     new: Nodes,
 }
@@ -103,6 +105,20 @@ impl Graph {
             Side::New => &self.new,
         };
         nodes.get(&stmt).map_or(&[], Vec::as_slice)
+    }
+
+    /// All statements of a version that stand for nodes.
+    pub fn marked(&self, side: Side) -> impl Iterator<Item = (StmtId, &[usize])> {
+        let nodes = match side {
+            Side::Old => &self.old,
+            Side::New => &self.new,
+        };
+        nodes.iter().map(|(&stmt, nodes)| (stmt, nodes.as_slice()))
+    }
+
+    /// Whether a node is a change that only old has statements of.
+    pub fn is_deletion(&self, node: usize) -> bool {
+        self.deletions.get(node).copied().unwrap_or(false)
     }
 
     /// The nodes that can come after a node, in however many steps.
@@ -262,6 +278,7 @@ impl Builder<'_> {
         let new: Nodes = new.collect();
         let mut graph = Graph {
             old: self.old_nodes(&new, changed),
+            deletions: changed.iter().map(|(_, new)| new.is_empty()).collect(),
             nodes,
             first,
             edges,
@@ -336,7 +353,14 @@ impl Builder<'_> {
     fn is_output(&self, stmt: StmtId) -> bool {
         let program = self.new.program();
         match program.stmt(stmt).op {
-            Op::Call(_) | Op::Invoke(_) => self.new.calls().is_output(stmt),
+            // A call by pointer that may be one of the program's own functions most likely is: which
+            // others it may be is known by their types only.
+            Op::Call(_) | Op::Invoke(_) => {
+                let calls = self.new.calls();
+                let callees = calls.callees(stmt).iter();
+                let mut own = callees.filter(|&&callee| program.function(callee).entry().is_some());
+                calls.is_output(stmt) && own.next().is_none()
+            }
             // What `main` returns is the exit status.
             Op::Return => program.function(program.function_of(stmt)).symbol == "main",
             _ => false,

@@ -17,4 +17,5 @@ mod flow;
 mod graph;
 mod marks;
 
+pub use anchor::{Correspondence, anchors};
 pub use graph::{Edge, EdgeKind, Graph, Node, NodeKind, Side};

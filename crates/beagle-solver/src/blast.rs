@@ -4,6 +4,7 @@
 
 mod circuit;
 mod gates;
+mod implied;
 mod lookup;
 #[cfg(test)]
 mod tests;

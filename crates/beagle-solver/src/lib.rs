@@ -15,6 +15,7 @@ mod condition;
 mod conflicts;
 mod facts;
 mod import;
+mod inside;
 mod interval;
 mod known;
 mod layer;

@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::pool::{Expr, Pool};
+use crate::pool::{Expr, Pool, Wide};
 use crate::variable::Variable;
 
 #[derive(Clone, Debug)]
@@ -108,12 +108,12 @@ impl Partition {
     }
 }
 
-/// Expressions with many variables that were joined before. They stand for one of their variables from
+/// Expressions and tables with many variables that were joined before. They stand for one of their variables from
 /// then on: along a checksum all variables of all conditions would take time in the square of its
 /// length.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Joined {
-    one_of: FxHashMap<Expr, Variable>,
+    one_of: FxHashMap<Wide, Variable>,
 }
 
 impl Joined {
@@ -122,15 +122,15 @@ impl Joined {
     pub(crate) fn join(&mut self, pool: &Pool, expr: Expr) -> Vec<Variable> {
         let (mut entered, mut earlier) = (Vec::new(), Vec::new());
         let one_of = &mut self.one_of;
-        let mut variables = pool.collect_variables([expr], |expr| match one_of.get(&expr) {
+        let mut variables = pool.collect_variables([expr], |wide| match one_of.get(&wide) {
             Some(&variable) => {
                 earlier.push(variable);
                 false
             }
             None => {
                 // Until the set is known; it must not be entered twice.
-                one_of.insert(expr, Variable(u32::MAX));
-                entered.push(expr);
+                one_of.insert(wide, Variable(u32::MAX));
+                entered.push(wide);
                 true
             }
         });
@@ -138,7 +138,7 @@ impl Joined {
         variables.sort_unstable();
         variables.dedup();
         if let Some(&first) = variables.first() {
-            one_of.extend(entered.into_iter().map(|expr| (expr, first)));
+            one_of.extend(entered.into_iter().map(|wide| (wide, first)));
         }
         variables
     }

@@ -22,6 +22,8 @@ use crate::view::View;
 pub struct Path {
     hint: Hint,
     conditions: Vec<Expr>,
+    /// Where each condition is met first.
+    numbers: FxHashMap<Expr, u32>,
     exact: View,
     /// The same with look-ups pinned to where they look, once there are such.
     pinned: Option<View>,
@@ -50,6 +52,7 @@ impl Path {
         Self {
             hint: Hint::new(pool, input),
             conditions: Vec::new(),
+            numbers: FxHashMap::default(),
             exact: View::default(),
             pinned: None,
             pins: Pins::default(),
@@ -122,6 +125,7 @@ impl Path {
             view.push(pool, &self.hint, condition);
         }
         self.conditions.push(condition);
+        self.numbers.entry(condition).or_insert(number);
     }
 
     /// The conditions, with look-ups pinned or not. Unless there are look-ups that can be, both are the
@@ -158,6 +162,36 @@ impl Path {
     /// The conditions among the first that were used to simplify an expression.
     pub(crate) fn reasons(&mut self, pool: &mut Pool, expr: Expr, prefix: u32) -> Vec<u32> {
         self.exact.reasons(pool, expr, prefix)
+    }
+
+    /// The conditions among the first that make something hold that holds because of them: itself if it
+    /// is one of them, else those that it can be simplified by, else all that hangs together with it.
+    pub(crate) fn because(&mut self, pool: &mut Pool, expr: Expr, prefix: u32) -> Vec<u32> {
+        let number = self.numbers.get(&expr);
+        if let Some(&number) = number.filter(|&&number| number < prefix) {
+            return vec![number];
+        }
+        let simple = self.exact.simplify(pool, expr, prefix);
+        if pool.value(simple) == Some(1) {
+            return self.reasons(pool, expr, prefix);
+        }
+        let (_, atoms) = self.exact.slice(prefix, &pool.variables_of(expr));
+        let mut numbers = Vec::new();
+        for atom in atoms {
+            numbers.extend(self.of_atom(pool, atom));
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
+
+    /// The condition that a part belongs to, and the earlier ones that it was made of.
+    pub(crate) fn of_atom(&mut self, pool: &mut Pool, atom: u32) -> Vec<u32> {
+        let index = self.exact.atom_condition(atom);
+        let mut all = self.reasons(pool, self.conditions[index as usize], index);
+        all.extend(self.exact.atom_reasons(atom));
+        all.push(index);
+        all
     }
 
     fn mention(&mut self, pool: &Pool, condition: Expr, number: u32) {

@@ -73,6 +73,14 @@ impl Table {
     }
 }
 
+/// What can have too many variables to keep them at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Wide {
+    Expr(Expr),
+    /// The cells of the table with this number.
+    Table(u32),
+}
+
 /// All expressions.
 #[derive(Debug, Default)]
 pub struct Pool {
@@ -81,6 +89,8 @@ pub struct Pool {
     /// The normal forms of the terms that were asked for: most are asked for again by each run.
     pub(crate) made: FxHashMap<Term, Expr>,
     facts: Vec<Facts>,
+    /// By expression: whether a look-up in it can reach outside of its table.
+    undefined: Vec<bool>,
     supports: Supports<Variable>,
     support: Vec<Support>,
     high_halves: Vec<u64>,
@@ -122,6 +132,11 @@ impl Pool {
     /// What is known of the value of an expression for every input.
     pub(crate) fn facts(&self, expr: Expr) -> Facts {
         self.facts[expr.index()]
+    }
+
+    /// Whether a look-up in an expression can reach outside of its table.
+    pub(crate) fn may_be_undefined(&self, expr: Expr) -> bool {
+        self.undefined[expr.index()]
     }
 
     /// The constant of this width; bits above are cut off.
@@ -264,21 +279,25 @@ impl Pool {
     /// The variables of all these expressions, in ascending order.
     pub(crate) fn variables_of_all(&self, roots: impl IntoIterator<Item = Expr>) -> Vec<Variable> {
         let mut seen: Vec<u64> = Vec::new();
-        self.collect_variables(roots, |expr| {
-            seen.resize(self.len() / 64 + 1, 0);
-            let (word, bit) = (&mut seen[expr.index() / 64], 1 << (expr.index() % 64));
-            let new = *word & bit == 0;
-            *word |= bit;
-            new
+        let mut tables = FxHashSet::default();
+        self.collect_variables(roots, |wide| match wide {
+            Wide::Table(number) => tables.insert(number),
+            Wide::Expr(expr) => {
+                seen.resize(self.len() / 64 + 1, 0);
+                let (word, bit) = (&mut seen[expr.index() / 64], 1 << (expr.index() % 64));
+                let new = *word & bit == 0;
+                *word |= bit;
+                new
+            }
         })
     }
 
-    /// The same, without those of expressions that are not to be entered. Only expressions with
-    /// many variables are asked for.
+    /// The same, without those of expressions and tables that are not to be entered. Only what has
+    /// many variables is asked for.
     pub(crate) fn collect_variables(
         &self,
         roots: impl IntoIterator<Item = Expr>,
-        mut enter: impl FnMut(Expr) -> bool,
+        mut enter: impl FnMut(Wide) -> bool,
     ) -> Vec<Variable> {
         let mut todo: Vec<Expr> = roots.into_iter().collect();
         let mut found = Vec::new();
@@ -289,10 +308,11 @@ impl Pool {
             match self.supports.get(support) {
                 Some(variables) if sets.insert(support) => found.extend_from_slice(variables),
                 Some(_) => {}
-                None if enter(expr) => {
+                None if enter(Wide::Expr(expr)) => {
                     let term = self.term(expr);
                     todo.extend(term.operands());
-                    if term.op == Op::Lookup {
+                    // Many look in the same table.
+                    if term.op == Op::Lookup && enter(Wide::Table(term.b)) {
                         let cells = &self.tables[term.b as usize].cells;
                         todo.extend(cells.iter().map(|&(_, cell)| cell));
                     }
@@ -387,11 +407,28 @@ impl Pool {
             }
         };
         let facts = facts::of(self, &term, |operand| self.facts(operand));
+        let undefined = self.reaches_outside(&term);
         let expr = Expr(self.terms.len() as u32);
         self.terms.push(term);
         self.support.push(support);
         self.facts.push(facts);
+        self.undefined.push(undefined);
         expr
+    }
+
+    fn reaches_outside(&self, term: &Term) -> bool {
+        if term
+            .operands()
+            .any(|operand| self.may_be_undefined(operand))
+        {
+            return true;
+        }
+        term.op == Op::Lookup && {
+            let table = self.table(term.b);
+            let end = u128::from(self.facts(Expr(term.a)).max) + u128::from(term.width / 8);
+            let mut cells = table.cells.iter();
+            end > table.bytes.len() as u128 || cells.any(|&(_, cell)| self.may_be_undefined(cell))
+        }
     }
 
     /// An operator of three operands or less, the expressions `fields`; rewritten to normal form.
@@ -415,6 +452,14 @@ impl Pool {
     /// Whether two expressions of equal width are equal.
     pub fn eq(&mut self, a: Expr, b: Expr) -> Expr {
         self.op(Op::Eq, 1, &[a, b])
+    }
+
+    /// The constant that something else is compared with, if the expression says that it is equal to one.
+    pub fn equals_constant(&self, expr: Expr) -> Option<u128> {
+        let term = self.term(expr);
+        let mut sides = term.operands();
+        let constant = sides.find_map(|side| self.value(side));
+        constant.filter(|_| term.op == Op::Eq)
     }
 
     /// Whether they are not.

@@ -94,6 +94,11 @@ impl Sat {
         if circuit.len() > MOST_GATES {
             return Found::Nothing(Why::Size);
         }
+        if let Some(core) = circuit.contradiction() {
+            let mut indexes: Vec<usize> = core.iter().map(|&goal| goals[goal].1).collect();
+            indexes.sort_unstable();
+            return Found::Conflict(indexes);
+        }
         let most = FEW_GATES + GATES_RATIO * circuit.len();
         if self.engine.effort() != Effort::Quick || self.engine.loaded() > most {
             self.engine.restart(Effort::Quick);
@@ -108,6 +113,7 @@ impl Sat {
             variables: search::variables(pool, &circuit, question.hint),
             lanes: Vec::new(),
             is_loaded: false,
+            start: Moment::now(),
             deadline: question.deadline,
             gates_left: search::IMPROVEMENT_GATES,
         };

@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::clock::Moment;
 use crate::conflicts::Conflicts;
+use crate::inside;
 use crate::interval::{self, Domains, Impossible};
 use crate::known::parts;
 use crate::layer::{Found, Question, Why};
@@ -144,7 +145,10 @@ impl Solver {
     ) -> Answer {
         self.statistics.questions += 1;
         let prefix = prefix.min(path.conditions().len());
-        let answer = self.answer(pool, path, prefix as u32, asked);
+        let mut answer = self.answer(pool, path, prefix as u32, asked);
+        if let Answer::Unsatisfiable(core) = &mut answer {
+            with_bounds(pool, path, prefix as u32, asked, core);
+        }
         self.statistics.unknown += u64::from(matches!(answer, Answer::Unknown(_)));
         answer
     }
@@ -588,13 +592,8 @@ fn core_of(
     for &origin in origins {
         match origin {
             Origin::Atom(number) => {
-                let index = path.view(false).atom_condition(number);
-                core.path.push(index as usize);
-                let earlier = path.view(false).atom_reasons(number);
-                core.path.extend(earlier.iter().map(|&n| n as usize));
-                let condition = path.conditions()[index as usize];
-                let reasons = path.reasons(pool, condition, index);
-                core.path.extend(reasons.iter().map(|&n| n as usize));
+                let conditions = path.of_atom(pool, number);
+                core.path.extend(conditions.iter().map(|&n| n as usize));
             }
             Origin::Asked(index) => {
                 core.asked.push(index as usize);
@@ -609,6 +608,18 @@ fn core_of(
     core.asked.sort_unstable();
     core.asked.dedup();
     core
+}
+
+/// Adds the conditions that keep the look-ups of a core inside their tables.
+fn with_bounds(pool: &mut Pool, path: &mut Path, prefix: u32, asked: &[Expr], core: &mut Core) {
+    let of_path = core.path.iter().map(|&at| path.conditions()[at]);
+    let roots: Vec<Expr> = of_path
+        .chain(core.asked.iter().map(|&at| asked[at]))
+        .collect();
+    let bounds = inside::needed(pool, path, prefix, &roots);
+    core.path.extend(bounds.iter().map(|&n| n as usize));
+    core.path.sort_unstable();
+    core.path.dedup();
 }
 
 #[cfg(test)]

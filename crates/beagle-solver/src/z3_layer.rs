@@ -80,6 +80,9 @@ struct Session {
     conditions: FxHashMap<Expr, Bool>,
     wishes: FxHashMap<(Variable, Wish), Bool>,
     asserted: usize,
+    /// Whether it was stopped half-way. Z3 has been seen to forget conditions then, so what it would say
+    /// from then on counts for nothing.
+    is_spoilt: bool,
 }
 
 /// What would be nice to have of a variable.
@@ -107,6 +110,7 @@ impl Session {
             conditions: FxHashMap::default(),
             wishes: FxHashMap::default(),
             asserted: 0,
+            is_spoilt: false,
         }
     }
 
@@ -137,13 +141,14 @@ impl Session {
 
     /// Asks the solver. Without literals its strategy is the one for questions that come alone.
     fn check(
-        &self,
+        &mut self,
         pool: &Pool,
         literals: &[Bool],
         variables: &[Variable],
         deadline: Moment,
     ) -> Outcome {
-        if deadline.saturating_duration_since(Moment::now()) < Duration::from_millis(1) {
+        let left = deadline.saturating_duration_since(Moment::now());
+        if self.is_spoilt || left < Duration::from_millis(1) {
             return Outcome::Unknown;
         }
         let result = watchdog::until(deadline, || match literals {
@@ -151,7 +156,10 @@ impl Session {
             _ => self.solver.check_assumptions(literals),
         });
         match result.unwrap_or(SatResult::Unknown) {
-            SatResult::Unknown => Outcome::Unknown,
+            SatResult::Unknown => {
+                self.is_spoilt = true;
+                Outcome::Unknown
+            }
             SatResult::Unsat => Outcome::Unsat(self.solver.get_unsat_core().into_iter().collect()),
             SatResult::Sat => {
                 let model = self.solver.get_model();
@@ -215,7 +223,9 @@ impl Z3Layer {
             Mode::Fresh => self.fresh(pool, question, &variables),
             Mode::Incremental => {
                 let mut session = match self.session.take() {
-                    Some(session) if session.asserted <= MAX_ASSERTED => session,
+                    Some(session) if session.asserted <= MAX_ASSERTED && !session.is_spoilt => {
+                        session
+                    }
                     _ => Session::new(),
                 };
                 session.asserted += self.terms.len() - before;
@@ -224,7 +234,7 @@ impl Z3Layer {
                     self.session = Some(session);
                     return found;
                 }
-                // The solver may be in a bad way; and what is hard, such as products of floats, needs
+                // The solver is spoilt; and what is hard, such as products of floats, needs
                 // the preprocessing that only a solver of its own does.
                 drop(session);
                 self.fresh(pool, question, &variables)

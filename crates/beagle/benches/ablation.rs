@@ -76,6 +76,7 @@ fn main() {
                 seed: &case.seed,
                 seconds,
                 options: &options,
+                blame: false,
             };
             match hunt.run(&dir.join("cache")) {
                 Ok(report) => outcome(&report),

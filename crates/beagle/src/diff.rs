@@ -9,6 +9,7 @@ mod explain;
 mod lane;
 mod listen;
 mod present;
+mod sequences;
 mod tests;
 
 use std::collections::BTreeSet;
@@ -21,8 +22,10 @@ use std::time::{Duration, Instant};
 use beagle_change::{Comparison, compare};
 use beagle_engine::{Bounds, End, Engine, Options as EngineOptions, Shape, Twin};
 use beagle_executor::{Executor, Options as ExecutorOptions};
+use beagle_program::Dependence;
 use beagle_report::coverage::Tests;
-use beagle_report::diff::{Reason, Report};
+use beagle_report::diff::{CriticalEntry, Reason, Report};
+use beagle_sequence::Graph;
 use beagle_solver::SourceKey;
 use beagle_trace::{Input, Limits};
 use beagle_verdict::{
@@ -37,12 +40,14 @@ use crate::invocation::Invocation;
 use crate::lane::Lane;
 use crate::progress::{self, Phase, Progress};
 use crate::timings::Timings;
-use crate::versions::{Order, Version};
+use crate::versions::{Order, Version, both};
 use crate::{output, status, traced};
 
+use blame::Blamed;
 use court::{Court, Judged, Message, Tidying};
 use lane::{Driven, Offers};
 use listen::Listening;
+use sequences::Exercised;
 use tests::Seen;
 
 /// The exploration, done.
@@ -53,6 +58,10 @@ struct Explored {
     strategies: Vec<beagle_engine::Account>,
     /// What the fast lane did, if it was used.
     lane: Option<Driven>,
+    /// The orders in which changes were executed.
+    exercised: Exercised,
+    /// Steps from one change to the next that were on no input, if that is known.
+    untaken: Option<Vec<(usize, usize)>>,
 }
 
 /// Two versions, built and compared, and how their program is run.
@@ -71,7 +80,7 @@ pub struct Setup {
     /// How the program is run.
     pub invocation: Invocation,
     /// What changed.
-    pub comparison: Comparison,
+    pub comparison: Arc<Comparison>,
 }
 
 impl Setup {
@@ -99,7 +108,7 @@ impl Setup {
             new,
             name,
             invocation,
-            comparison,
+            comparison: Arc::new(comparison),
         })
     }
 }
@@ -144,11 +153,15 @@ pub fn run(options: &DiffOptions, quiet: bool) -> Result<i32, Failure> {
             false => job.blame(&judged, &mut report.notes),
         };
         timings.end("blame");
+        let critical = job.critical(&explored, &judged, &blamed);
         let explained = job.explain(&judged, &mut report.notes);
         timings.end("explain");
         present::fill(&mut report, &job, explored, judged);
-        for (group, culprits) in report.groups.iter_mut().zip(blamed) {
-            group.culprits = culprits;
+        for (group, critical) in report.groups.iter_mut().zip(critical) {
+            group.critical = critical;
+        }
+        for (group, blamed) in report.groups.iter_mut().zip(blamed) {
+            group.culprits = blamed.map(|blamed| blamed.culprits);
         }
         for (group, explanation) in report.groups.iter_mut().zip(explained) {
             group.explanation = explanation;
@@ -174,7 +187,7 @@ pub struct Job<'a> {
     options: &'a DiffOptions,
     order: &'a Arc<Order>,
     versions: (&'a Version, &'a Version),
-    comparison: &'a Comparison,
+    comparison: &'a Arc<Comparison>,
     invocation: &'a Invocation,
     name: &'a OsString,
     interrupt: &'a Interrupt,
@@ -253,6 +266,10 @@ impl Job<'_> {
             most_queries: self.options.search.max_queries.unwrap_or(u64::MAX),
         };
         let mut engine = Engine::new(&twin, old, new, options).map_err(Failure::run)?;
+        if engine.wants_graph() {
+            let patience = self.options.search.timeout / 10;
+            engine.expect_graph(self.graph(), patience);
+        }
         let (cases, receiver) = mpsc::channel();
         let (news, heard) = mpsc::channel();
         let court = Court::new(judge, self.start, news);
@@ -291,7 +308,7 @@ impl Job<'_> {
             let seeds: Vec<Input> = order.map(|&index| inputs[index].clone()).collect();
             let end = engine.explore(&seeds, &mut listener);
             over.store(true, Ordering::Relaxed);
-            let seen = listener.close(self.grace(end.as_ref().ok(), deadline));
+            let (seen, exercised) = listener.close(self.grace(end.as_ref().ok(), deadline));
             line.update(&progress::Status::new(Phase::Confirming));
             let judged = match court.join() {
                 Ok(judged) => judged,
@@ -301,19 +318,62 @@ impl Job<'_> {
                 Ok(lane) => lane,
                 Err(panic) => std::panic::resume_unwind(panic),
             };
-            Ok((end.map_err(Failure::run)?, judged?, seen, lane))
+            Ok((end.map_err(Failure::run)?, judged?, seen, exercised, lane))
         });
         line.clear();
         timings.end("search");
-        let (end, judged, seen, lane) = result?;
+        let (end, mut judged, seen, exercised, lane) = result?;
+        if self.comparison.changes.len() > 1 && !self.interrupt.is_raised() {
+            for shown in &mut judged.groups {
+                let acting = engine.acting(&shown.group.representative.input);
+                shown.acting = acting.unwrap_or_default();
+            }
+        }
         let explored = Explored {
             end: (!self.interrupt.is_raised()).then_some(end),
             is_complete: engine.is_complete(),
             status: engine.status().clone(),
             strategies: engine.accounts().cloned().collect(),
+            exercised,
+            untaken: engine.untaken(),
             lane,
         };
         Ok((explored, judged, seen))
+    }
+
+    /// The changes that each group of differences takes, in order.
+    fn critical(
+        &self,
+        explored: &Explored,
+        judged: &Judged,
+        blamed: &[Option<Blamed>],
+    ) -> Vec<Option<CriticalEntry>> {
+        let blamed = blamed.iter().map(Option::as_ref);
+        let groups = judged.groups.iter();
+        let groups = groups.zip(blamed.chain(std::iter::repeat(None)));
+        let all = groups.map(|(shown, blamed)| {
+            explored.exercised.critical(&sequences::Known {
+                shown: &shown.sequences,
+                acting: &shown.acting,
+                culprits: blamed.map(|blamed| (&blamed.culprits, &blamed.hunks)),
+                changes: &self.comparison.changes,
+            })
+        });
+        all.collect()
+    }
+
+    /// Makes the change sequence graph beside the first runs. A search that ends before does not wait for it.
+    fn graph(&self) -> mpsc::Receiver<Graph> {
+        let (sender, receiver) = mpsc::channel();
+        let (old, new) = self.versions;
+        let (old, new) = (Arc::clone(&old.program), Arc::clone(&new.program));
+        let comparison = Arc::clone(self.comparison);
+        std::thread::spawn(move || {
+            let (old, new) = both(|| Dependence::of(&old), || Dependence::of(&new));
+            // The search may be over.
+            let _ = sender.send(Graph::of(&old, &new, &comparison));
+        });
+        receiver
     }
 
     /// Whether the fast lane is used. Who counts runs or questions wants the same each time, and gets it only

@@ -70,16 +70,23 @@ impl Invocation {
             None => seeds::Seeds::default(),
         };
         found.whole.retain(|(_, input)| whole::is_of(input, name));
-        let auto = words.is_empty() && request.stdin.is_none() && request.seeds.is_none();
+        let auto = words.is_empty()
+            && request.stdin.is_none()
+            && request.seeds.is_none()
+            && request.files.is_empty();
         let mut shape = Shape {
             all: request.all,
             seed_name: format!("{}{}", seeds::FILE, seeds.ending),
             ..Shape::default()
         };
         shape.argument(&words)?;
+        for file in &request.files {
+            shape.file(file.text.as_bytes(), file)?;
+        }
         shape.environment(&request.env)?;
         let only_whole = words.is_empty()
             && request.stdin.is_none()
+            && request.files.is_empty()
             && seeds.contents.is_empty()
             && !seeds.whole.is_empty();
         let mut inputs = match auto {
@@ -160,6 +167,8 @@ struct Request {
     all: bool,
     stdin: Option<Vec<u8>>,
     seeds: Option<PathBuf>,
+    /// Files that may vary, besides those that words name.
+    files: Vec<Word>,
     env: Vec<Word>,
     fixture: Option<PathBuf>,
 }
@@ -188,6 +197,12 @@ impl Request {
             }
             given => given.iter().map(|text| word(text.clone(), here)).collect(),
         };
+        let files = match &options.file[..] {
+            [] => (&config.files, home.as_path()),
+            given => (&given.to_vec(), here),
+        };
+        let (paths, base) = files;
+        let files = paths.iter().map(|path| word(path.into(), base)).collect();
         let stdin = match (&options.stdin, &options.stdin_text) {
             (Some(path), _) => Some(content(&here.join(path))?),
             (_, Some(text)) => Some(text.as_bytes().to_vec()),
@@ -205,6 +220,7 @@ impl Request {
             all: options.all_args || config.all_args,
             stdin,
             seeds: path(&options.seeds, &config.seeds),
+            files,
             env,
             fixture: path(&options.fixture, &config.fixture),
         })

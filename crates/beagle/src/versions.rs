@@ -1,6 +1,7 @@
 //! From what the user wrote to two programs: configuration, builds, lifting.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 
 use anstyle::{AnsiColor, Style};
@@ -20,7 +21,7 @@ pub struct Version {
     /// How it was built.
     pub built: Built,
     /// What it is.
-    pub program: Program,
+    pub program: Arc<Program>,
     /// Its texts.
     pub sources: SourceTree,
 }
@@ -70,12 +71,12 @@ impl Order {
             Version {
                 sources: sources(&self.old, &old_built),
                 built: old_built,
-                program: old_program,
+                program: Arc::new(old_program),
             },
             Version {
                 sources: sources(&self.new, &new_built),
                 built: new_built,
-                program: new_program,
+                program: Arc::new(new_program),
             },
         ))
     }
@@ -114,7 +115,7 @@ pub fn load_one(
     Ok(Version {
         sources: sources(&spec, &built),
         built,
-        program,
+        program: Arc::new(program),
     })
 }
 

@@ -38,6 +38,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
             "beagle-change",
             "beagle-executor",
             "beagle-program",
+            "beagle-sequence",
             "beagle-solver",
             "beagle-trace",
         ],

@@ -88,6 +88,7 @@ fn add(
         title: title.into(),
         changes: vec![1],
         culprits: None,
+        critical: None,
         explanation: None,
     });
     report.differences.push(DifferenceEntry {

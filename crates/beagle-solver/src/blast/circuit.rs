@@ -100,6 +100,16 @@ impl Circuit {
         self.steps.len()
     }
 
+    /// The gates, operands first; operands are places in this list.
+    pub(super) fn steps(&self) -> &[Gate] {
+        &self.steps
+    }
+
+    /// The bits that it was made for, by place.
+    pub(super) fn roots(&self) -> &[Bit] {
+        &self.roots
+    }
+
     /// The numbers of the gates among all, operands first.
     pub(crate) fn numbers(&self) -> &[u32] {
         &self.numbers

@@ -75,7 +75,7 @@ pub(crate) enum Gate {
 
 impl Gate {
     /// The operands.
-    pub(crate) fn operands(self) -> impl Iterator<Item = Bit> {
+    pub(crate) fn operands(self) -> impl Iterator<Item = Bit> + Clone {
         let (operands, count) = match self {
             Gate::Zero | Gate::Input(..) => ([Bit::FALSE; 3], 0),
             Gate::And(a, b) | Gate::Xor(a, b) => ([a, b, Bit::FALSE], 2),

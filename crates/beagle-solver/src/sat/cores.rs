@@ -2,6 +2,7 @@
 
 use super::engine::{Answer, Engine};
 use crate::blast::Bit;
+use crate::clock::Moment;
 
 /// How often to leave a condition out and ask again.
 const ATTEMPTS: usize = 12;
@@ -9,11 +10,11 @@ const ATTEMPTS: usize = 12;
 /// How many conflicts an attempt may take.
 const CONFLICTS: u32 = 100;
 
-/// Fewer of these bits that still conflict, as far as that is found soon.
-pub(super) fn minimise(engine: &mut Engine, mut core: Vec<Bit>) -> Vec<Bit> {
+/// Fewer of these bits that still conflict, as far as that is found until then.
+pub(super) fn minimise(engine: &mut Engine, mut core: Vec<Bit>, until: Moment) -> Vec<Bit> {
     // The order of assumptions decides which of them a conflict is blamed on.
     for _ in 0..2 {
-        if core.len() <= 1 {
+        if core.len() <= 1 || Moment::now() >= until {
             return core;
         }
         let reverse: Vec<Bit> = core.iter().rev().copied().collect();
@@ -24,7 +25,7 @@ pub(super) fn minimise(engine: &mut Engine, mut core: Vec<Bit>) -> Vec<Bit> {
     }
     let mut at = 0;
     for _ in 0..ATTEMPTS {
-        if at >= core.len() || core.len() <= 1 {
+        if at >= core.len() || core.len() <= 1 || Moment::now() >= until {
             break;
         }
         let mut without = core.clone();

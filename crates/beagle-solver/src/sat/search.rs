@@ -81,6 +81,7 @@ pub(super) struct Search<'a> {
     pub lanes: Vec<Lanes>,
     /// Whether the solver has the gates.
     pub is_loaded: bool,
+    pub start: Moment,
     pub deadline: Moment,
     /// How many gates may still be computed to make a model better.
     pub gates_left: usize,
@@ -216,7 +217,8 @@ impl Search<'_> {
             };
             let best = value.abs_diff(hint).min(far);
             let mut steps = (0..128).rev().map(distance);
-            too_near = steps.find(|&step| step < best).unwrap_or(too_near);
+            // Single bits of the hint can lead to where no step has been.
+            too_near = steps.find(|&step| step < best).unwrap_or(0);
             if best < far {
                 model[at] = value;
                 // On the other side of the hint nothing was tried yet.
@@ -273,7 +275,10 @@ impl Search<'_> {
     }
 
     fn conflict(&mut self, failed: Vec<Bit>) -> Failure {
-        Failure::Conflict(cores::minimise(self.engine, failed))
+        // Fewer conditions are worth half of what the answer took.
+        let now = Moment::now();
+        let worth = now.saturating_duration_since(self.start) / 2;
+        Failure::Conflict(cores::minimise(self.engine, failed, now + worth))
     }
 
     /// The goals, and the bits of the hint for the variables that are kept.
@@ -448,5 +453,49 @@ impl Search<'_> {
         let numbers = circuit.numbers().iter();
         self.engine.load(gates, numbers.map(|&gate| gate as usize));
         bit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use beagle_trace::op::Op;
+
+    use super::*;
+    use crate::variable::{SourceKey, VariableKind};
+
+    #[test]
+    fn a_number_comes_nearer_than_the_last_step_that_failed() {
+        let mut pool = Pool::new();
+        let stdin = pool.source(&SourceKey::Stdin);
+        let size = pool.variable(VariableKind::Size(stdin));
+        // From the first a step leads to the second, from there one bit to the third.
+        let mut any = pool.truth(false);
+        for value in [128_000, 100_000, 100_000 - (1 << 16)] {
+            let value = pool.constant(64, value);
+            let equal = pool.eq(size, value);
+            any = pool.op(Op::Or, 1, &[any, equal]);
+        }
+        let deadline = Moment::now() + Duration::from_secs(60);
+        let (mut blaster, mut marks) = (Blaster::new(), Marks::default());
+        let goals = [blaster.encode(&pool, any, deadline).expect("a circuit")[0]];
+        let circuit = Circuit::new(blaster.gates(), &mut marks, &goals);
+        let mut search = Search {
+            blaster: &mut blaster,
+            marks: &mut marks,
+            engine: &mut Engine::new(Effort::Quick),
+            circuit: &circuit,
+            goals: &goals,
+            variables: variables(&pool, &circuit, &|_| 0),
+            lanes: Vec::new(),
+            is_loaded: false,
+            start: Moment::now(),
+            deadline,
+            gates_left: IMPROVEMENT_GATES,
+        };
+        let mut model = [128_000];
+        search.settle(&mut model, 0);
+        assert_eq!(model, [100_000 - (1 << 16)]);
     }
 }

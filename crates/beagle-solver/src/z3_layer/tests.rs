@@ -547,3 +547,33 @@ fn a_core_leaves_out_what_does_not_matter() {
         assert_eq!(found, Found::Conflict(vec![2, 6]), "{mode:?}");
     }
 }
+
+#[test]
+fn a_solver_that_was_stopped_is_asked_nothing_more() {
+    let mut pool = Pool::new();
+    let [a, b] = [0, 8].map(|first| assembled(&mut pool, first, 8));
+    // A product of two large primes, and neither factor is 1.
+    let wide = [a, b].map(|factor| pool.op(Op::ZExt, 128, &[factor]));
+    let product = pool.op(Op::Mul, 128, &wide);
+    let prime = 18_446_744_073_709_551_557_u128;
+    let number = pool.constant(128, prime * 18_446_744_073_709_551_533);
+    let hard = pool.eq(product, number);
+    let easy = pool.eq(a, b);
+    let mut terms = Terms::default();
+    let deadline = Moment::now() + LONG;
+    terms
+        .add(&pool, &[hard, easy], usize::MAX, deadline)
+        .expect("terms");
+    let mut session = Session::new();
+    let literals = [hard, easy].map(|condition| session.condition(&terms, condition));
+    let soon = Moment::now() + Duration::from_millis(50);
+    let outcome = session.check(&pool, &literals[..1], &[], soon);
+    assert!(matches!(outcome, Outcome::Unknown));
+    let outcome = session.check(&pool, &literals[1..], &[], deadline);
+    assert!(matches!(outcome, Outcome::Unknown));
+    // The layer begins with another one.
+    let mut layer = Z3Layer::new();
+    layer.session = Some(session);
+    let found = layer.solve(&pool, &question_in(60)(&[easy]));
+    assert!(matches!(found, Found::Model(_)), "{found:?}");
+}

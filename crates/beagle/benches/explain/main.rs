@@ -97,6 +97,7 @@ impl Bench<'_> {
             seed: &self.mutation.seed,
             seconds,
             options: &["--out", &out],
+            blame: false,
         };
         let report = hunt.run(&self.cache).ok()?;
         let found = report.differences.first()?;

@@ -98,6 +98,7 @@ impl Bench<'_> {
             seed,
             seconds: SECONDS,
             options: &[],
+            blame: false,
         };
         let start = self.dir.join("start");
         let command = fs_err::create_dir_all(&start).and_then(|()| hunt.command(&start));

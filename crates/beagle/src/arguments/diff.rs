@@ -28,8 +28,8 @@ Words after `--` are the program's command line:
   @{path}    the name of a file with that content, which varies
   @@         the name of a file with the content of each seed
   \\{ \\}      braces that are meant as such
-Quote them for your shell. args, all_args, stdin, stdin_text, seeds, env, fixture and normalise
-can stand in beagle.toml, too.
+Quote them for your shell. args, all_args, stdin, stdin_text, seeds, files, env, fixture and
+normalise can stand in beagle.toml, too.
 
 Every difference that is shown was seen on the real programs, built with your flags and run in a
 directory of their own. Ctrl-C ends the search and reports what was found so far.
@@ -135,6 +135,10 @@ pub struct InvocationOptions {
     /// from what `beagle record` and `beagle diff --out` have put there
     #[arg(long, value_name = "DIR")]
     pub seeds: Option<PathBuf>,
+
+    /// This file is there when the program runs, and its content varies; for files that no word names
+    #[arg(long, value_name = "FILE")]
+    pub file: Vec<PathBuf>,
 
     /// Set an environment variable; its value varies if in braces
     #[arg(long, value_name = "NAME={VALUE}")]

@@ -21,21 +21,26 @@ pub enum Strategy {
     Cover,
     /// Do not go where nothing can differ
     Prune,
+    /// Go through the changes in all orders in which they can act, if there are several
+    Sequences,
     /// Try very many inputs in the fast lane, beside all the others
     Fuzz,
     /// Go where no run has been yet, wherever that is; only if asked for, to compare with
     Unguided,
+    /// Get to each change by itself, whatever came before; only if asked for, to compare with
+    Isolation,
 }
 
 impl Strategy {
     /// Those that are used if none is asked for.
-    pub const DEFAULT: [Strategy; 7] = [
+    pub const DEFAULT: [Strategy; 8] = [
         Strategy::Reach,
         Strategy::Infect,
         Strategy::Propagate,
         Strategy::Shadow,
         Strategy::Cover,
         Strategy::Prune,
+        Strategy::Sequences,
         Strategy::Fuzz,
     ];
 
@@ -48,8 +53,10 @@ impl Strategy {
             Strategy::Shadow => "shadow",
             Strategy::Cover => "cover",
             Strategy::Prune => "prune",
+            Strategy::Sequences => "sequences",
             Strategy::Fuzz => "fuzz",
             Strategy::Unguided => "unguided",
+            Strategy::Isolation => "isolation",
         }
     }
 }

@@ -1,5 +1,6 @@
 //! After the search: which hunks each group of differences takes.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use beagle_report::blame::Culprits;
@@ -12,10 +13,18 @@ use crate::progress::Progress;
 /// The longest time that is spent on it.
 const MOST: Duration = Duration::from_secs(20);
 
+/// The culprits of a group.
+pub struct Blamed {
+    /// The hunks that it takes.
+    pub culprits: Culprits,
+    /// The numbers of the hunks that each change is in, of changes that were executed.
+    pub hunks: BTreeMap<usize, Vec<usize>>,
+}
+
 impl Job<'_> {
     /// Looks for the culprits of each group, as long as there is time. That this is not possible is
     /// a note, and nothing to fail for.
-    pub fn blame(&self, judged: &Judged, notes: &mut Vec<String>) -> Vec<Option<Culprits>> {
+    pub fn blame(&self, judged: &Judged, notes: &mut Vec<String>) -> Vec<Option<Blamed>> {
         if judged.groups.is_empty() || self.interrupt.is_raised() {
             return Vec::new();
         }
@@ -35,7 +44,7 @@ impl Job<'_> {
         &self,
         judged: &Judged,
         line: &Progress,
-    ) -> Result<Vec<Option<Culprits>>, Box<dyn std::error::Error>> {
+    ) -> Result<Vec<Option<Blamed>>, Box<dyn std::error::Error>> {
         let end = Instant::now() + (self.options.search.timeout / 2).min(MOST);
         let setting = self.setting().map_err(|failure| failure.to_string())?;
         let (old, new) = self.native();
@@ -56,12 +65,18 @@ impl Job<'_> {
         shown: &Shown,
         seeker: &mut Seeker<'_>,
         deadline: Instant,
-    ) -> Result<Option<Culprits>, beagle_blame::Error> {
-        let executed = shown.changes.iter();
-        let executed = executed.filter_map(|&change| self.comparison.changes.get(change));
-        let hunks = executed.flat_map(|change| &change.hunks);
-        let hunks = hunks.filter_map(|&hunk| self.comparison.hunks.get(hunk));
-        let likely = seeker.numbers(&hunks.collect::<Vec<_>>());
+    ) -> Result<Option<Blamed>, beagle_blame::Error> {
+        let mut executed = shown.acting.changes();
+        executed.extend(&shown.changes);
+        let executed = executed.into_iter().filter_map(|index| {
+            let change = self.comparison.changes.get(index)?;
+            let hunks = change.hunks.iter();
+            let hunks = hunks.filter_map(|&hunk| self.comparison.hunks.get(hunk));
+            let numbers = seeker.numbers(&hunks.collect::<Vec<_>>());
+            Some((index, numbers.into_iter().collect()))
+        });
+        let hunks: BTreeMap<usize, Vec<usize>> = executed.collect();
+        let likely = hunks.values().flatten().copied().collect();
         let finding = &shown.group.representative;
         let case = Case {
             input: &finding.input,
@@ -72,6 +87,7 @@ impl Job<'_> {
         };
         let culprits = seeker.seek(&case)?;
         // Nothing to say is better than to say that there was no time.
-        Ok((culprits.complete || !culprits.sets.is_empty()).then_some(culprits))
+        let is_known = culprits.complete || !culprits.sets.is_empty();
+        Ok(is_known.then_some(Blamed { culprits, hunks }))
     }
 }

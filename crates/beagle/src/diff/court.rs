@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use beagle_build::BuildError;
-use beagle_engine::Place;
+use beagle_engine::{Acts, Place};
 use beagle_trace::Input;
 use beagle_verdict::saved::{self, Kept, Saved};
 use beagle_verdict::{
@@ -52,7 +52,14 @@ pub struct Case {
     pub cause: Option<Place>,
     /// Which of the inputs to start from it is.
     pub seed: Option<usize>,
+    /// The number of the sequence of changes that it exercises, if that is known.
+    pub sequence: Option<usize>,
+    /// Whether it was judged before.
+    pub again: bool,
 }
+
+/// Inputs by the number of their sequence.
+pub type Tally = BTreeMap<usize, u64>;
 
 /// Differences with the same cause, as they are shown.
 pub struct Shown {
@@ -60,6 +67,11 @@ pub struct Shown {
     pub group: Group,
     /// The changes that they execute.
     pub changes: BTreeSet<usize>,
+    /// The sequences of changes that they exercise; also of those that were not judged, as many with
+    /// the same cause were.
+    pub sequences: Tally,
+    /// The changes that the smallest executes, and when.
+    pub acting: Acts,
     /// Where the smallest is saved.
     pub saved: Option<PathBuf>,
 }
@@ -109,6 +121,8 @@ pub struct Judged {
     pub left: u64,
     /// By change, the first of the inputs to start from on which the versions differ.
     pub shown: BTreeMap<usize, usize>,
+    /// The sequences of changes of confirmed differences.
+    pub sequences: Tally,
 }
 
 /// After so many differences with one cause, others with it are only counted.
@@ -130,6 +144,10 @@ pub struct Court {
     groups: Groups,
     /// The changes that the differences of each group execute.
     changes: BTreeMap<usize, BTreeSet<usize>>,
+    /// The sequences that the differences of each group exercise, and those of candidates that were
+    /// not judged, by cause.
+    sequences: BTreeMap<usize, Tally>,
+    unheard: BTreeMap<String, Tally>,
     judged: Judged,
     /// Whether it is known whether there are builds with sanitizers.
     sanitized: bool,
@@ -154,6 +172,8 @@ impl Court {
             early: VecDeque::new(),
             groups: Groups::default(),
             changes: BTreeMap::new(),
+            sequences: BTreeMap::new(),
+            unheard: BTreeMap::new(),
             sanitized: false,
             closing: None,
         }
@@ -249,6 +269,8 @@ impl Court {
                 return Some(case);
             }
             self.judged.alike += 1;
+            let unheard = self.unheard.entry(named(case.cause.as_ref())).or_default();
+            note(unheard, case.sequence);
         }
     }
 
@@ -265,19 +287,31 @@ impl Court {
                     self.judged.first = Some((self.start.elapsed(), case.run));
                 }
                 if !self.sanitized {
-                    self.early.push_back(case.clone());
+                    self.early.push_back(Case {
+                        again: true,
+                        ..case.clone()
+                    });
                 }
                 if let Some(seed) = case.seed {
                     for &change in &case.changes {
                         tests::first(&mut self.judged.shown, change, seed);
                     }
                 }
-                let cause = case.cause.as_ref();
                 let (number, _) = self.groups.add(Finding {
                     input: case.input,
                     difference: *difference,
-                    cause: cause.map(ToString::to_string).unwrap_or_default(),
+                    cause: named(case.cause.as_ref()),
                 });
+                let tally = self.sequences.entry(number).or_default();
+                match case.sequence {
+                    Some(sequence) if case.again => {
+                        tally.entry(sequence).or_insert(1);
+                    }
+                    sequence => {
+                        note(tally, sequence);
+                        note(&mut self.judged.sequences, sequence);
+                    }
+                }
                 self.changes.entry(number).or_default().extend(case.changes);
                 // The search may be over.
                 let _ = self.news.send(News::Found);
@@ -347,9 +381,13 @@ impl Court {
         let mut shown: Vec<Shown> = Vec::new();
         for (number, group) in ranked {
             let changes = self.changes.remove(&number).unwrap_or_default();
+            let mut sequences = self.sequences.remove(&number).unwrap_or_default();
+            let unheard = self.unheard.get(&group.representative.cause);
+            merge(&mut sequences, unheard.unwrap_or(&Tally::new()));
             // What was first judged without sanitizers, or was larger, can turn out to be the same as another.
             if let Some(same) = shown.iter_mut().find(|other| other.group.is_same(group)) {
                 same.changes.extend(changes);
+                merge(&mut same.sequences, &sequences);
                 same.group.count += group.count;
                 continue;
             }
@@ -360,6 +398,8 @@ impl Court {
             shown.push(Shown {
                 group: group.clone(),
                 changes,
+                sequences,
+                acting: Acts::default(),
                 saved,
             });
         }
@@ -397,6 +437,23 @@ impl Court {
         if let Ok(Verdict::Different(difference)) = self.judge.judge(&small) {
             self.groups.replace(number, small, *difference);
         }
+    }
+}
+
+/// A cause as findings have it.
+fn named(cause: Option<&Place>) -> String {
+    cause.map(ToString::to_string).unwrap_or_default()
+}
+
+fn note(tally: &mut Tally, sequence: Option<usize>) {
+    if let Some(sequence) = sequence {
+        *tally.entry(sequence).or_insert(0) += 1;
+    }
+}
+
+fn merge(tally: &mut Tally, other: &Tally) {
+    for (&sequence, count) in other {
+        *tally.entry(sequence).or_insert(0) += count;
     }
 }
 

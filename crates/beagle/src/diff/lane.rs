@@ -1,12 +1,13 @@
 //! The fast lane beside the search: what it finds goes to the search, which runs it traced and hands it on
 //! to the court; what the solver makes comes back.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
+use beagle_engine::Appetite;
 use beagle_lane::{Error, Fuzzer, News, Status};
 use beagle_trace::Input;
 
@@ -133,7 +134,9 @@ pub struct Offers {
     offers: Receiver<News>,
     made: Sender<Input>,
     differing: VecDeque<Input>,
-    others: VecDeque<Input>,
+    /// By size, and by when they came.
+    others: BTreeMap<(usize, u64), Input>,
+    came: u64,
     /// Inputs that differ in the lane and have yet to be run by the search.
     expected: Vec<Input>,
     /// Inputs that the search has handed to the court as differing.
@@ -143,7 +146,7 @@ pub struct Offers {
     start: Instant,
 }
 
-/// Inputs that only touch a change and wait; the latest are dropped.
+/// Inputs that only touch a change and wait, the smallest first; the largest are dropped.
 const MOST_WAITING: usize = 256;
 /// Inputs that differ and wait.
 const MOST_DIFFERING: usize = 4096;
@@ -157,7 +160,8 @@ impl Offers {
             offers,
             made,
             differing: VecDeque::new(),
-            others: VecDeque::new(),
+            others: BTreeMap::new(),
+            came: 0,
             expected: Vec::new(),
             judged: HashSet::new(),
             alone,
@@ -168,7 +172,8 @@ impl Offers {
 
     /// A few inputs for the search to run. `None` if it has nothing else to do and the lane has found nothing
     /// for as long as the search took.
-    pub fn take(&mut self, idle: bool) -> Option<Vec<Input>> {
+    pub fn take(&mut self, appetite: Appetite) -> Option<Vec<Input>> {
+        let idle = appetite == Appetite::Idle;
         while let Ok(news) = self.offers.try_recv() {
             self.sort(news);
         }
@@ -191,9 +196,16 @@ impl Offers {
             self.expected.push(input.clone());
             taken.push(input);
         }
-        let others = if idle { 8 } else { 1 };
-        let others = others.min(self.others.len());
-        taken.extend(self.others.drain(..others));
+        let others = match appetite {
+            Appetite::Differing => 0,
+            Appetite::One => 1,
+            Appetite::Idle => 8,
+        };
+        taken.extend(
+            (0..others)
+                .map_while(|_| self.others.pop_first())
+                .map(|(_, input)| input),
+        );
         if !taken.is_empty() {
             self.idle = None;
         }
@@ -207,8 +219,13 @@ impl Offers {
             if !known && self.differing.len() < MOST_DIFFERING {
                 self.differing.push_back(input);
             }
-        } else if self.others.len() < MOST_WAITING {
-            self.others.push_back(input);
+        } else {
+            let size = input.sources.iter().map(|source| source.bytes.len()).sum();
+            self.came += 1;
+            self.others.insert((size, self.came), input);
+            if self.others.len() > MOST_WAITING {
+                self.others.pop_last();
+            }
         }
     }
 

@@ -4,12 +4,13 @@
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
-use beagle_engine::{Listener, Next, Progress, Ran, Status};
+use beagle_engine::{Appetite, Listener, Next, Progress, Ran, Status};
 use beagle_trace::Input;
 
 use super::Job;
 use super::court::{Case, Message, News};
 use super::lane::Offers;
+use super::sequences::Exercised;
 use super::tests::Seen;
 use crate::progress::{self, Phase};
 
@@ -26,6 +27,8 @@ pub struct Listening<'a> {
     offers: Option<Offers>,
     /// What is known of the inputs to start from.
     pub seen: Seen,
+    /// The orders in which changes were executed.
+    exercised: Exercised,
 }
 
 impl<'a> Listening<'a> {
@@ -48,14 +51,15 @@ impl<'a> Listening<'a> {
             found: 0,
             runs: 0,
             seen: Seen::default(),
+            exercised: Exercised::default(),
         }
     }
 
     /// There are no more candidates; those that wait may take this long.
-    pub fn close(self, grace: Duration) -> Seen {
+    pub fn close(self, grace: Duration) -> (Seen, Exercised) {
         // The court is there until we close.
         let _ = self.cases.send(Message::Close(grace));
-        self.seen
+        (self.seen, self.exercised)
     }
 }
 
@@ -64,6 +68,7 @@ impl Listener for Listening<'_> {
         if let Some(index) = ran.seed {
             self.seen.ran(index, &ran.reached, &ran.infected);
         }
+        let sequence = self.exercised.add(&ran.sequence);
         let touches = !ran.reached.is_empty();
         let differs = match &mut self.offers {
             Some(offers) => offers.ran(ran.input, ran.fresh, ran.differs),
@@ -79,13 +84,15 @@ impl Listener for Listening<'_> {
                 seed: ran
                     .seed
                     .and_then(|index| self.seen.order.get(index).copied()),
+                sequence: Some(sequence),
+                again: false,
             };
             let _ = self.cases.send(Message::Case(Box::new(case)));
         }
         Next::GoOn
     }
 
-    fn offered(&mut self, idle: bool) -> Option<Vec<Input>> {
+    fn offered(&mut self, appetite: Appetite) -> Option<Vec<Input>> {
         let offers = self.offers.as_mut()?;
         // The real programs may do what the traced ones could not.
         for input in offers.left() {
@@ -96,10 +103,12 @@ impl Listener for Listening<'_> {
                 changes: Vec::new(),
                 cause: None,
                 seed: None,
+                sequence: None,
+                again: false,
             };
             let _ = self.cases.send(Message::Case(Box::new(case)));
         }
-        offers.take(idle)
+        offers.take(appetite)
     }
 
     fn progress(&mut self, status: &Status) -> Next {

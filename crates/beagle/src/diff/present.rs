@@ -62,6 +62,10 @@ pub fn fill(report: &mut Report, job: &Job<'_>, explored: Explored, judged: Judg
         });
         report.notes.extend(lane.notes.iter().cloned());
     }
+    if job.comparison.changes.len() > 1 {
+        let (differing, untaken) = (&judged.sequences, explored.untaken.clone());
+        report.sequences = Some(explored.exercised.report(differing, untaken));
+    }
     let mut propagated = BTreeSet::new();
     for (number, group) in (1..).zip(&judged.groups) {
         add_group(report, number, group, &mut propagated);
@@ -212,6 +216,7 @@ fn add_group(report: &mut Report, number: usize, shown: &Shown, seen: &mut BTree
         title: title(finding),
         changes: changes.clone(),
         culprits: None,
+        critical: None,
         explanation: None,
     });
     let difference = &finding.difference;

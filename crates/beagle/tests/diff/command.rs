@@ -220,6 +220,28 @@ fn inputs_come_from_where_the_user_says() {
 }
 
 #[test]
+fn a_file_that_no_word_names_varies_if_asked_for() {
+    let old = r#"
+#include <stdio.h>
+int main(void)
+{
+    char line[16] = "";
+    FILE *file = fopen("sub/defaults", "r");
+    if (file && fgets(line, sizeof line, file))
+        puts(line[0] == 'k' && line[1] == '=' ? "key" : "none");
+    return 0;
+}
+"#;
+    let pair = Pair::edited(old, &[("\"key\"", "\"name\"")]);
+    pair.write("sub/defaults", "abc\n");
+    let report = pair.diff("--file sub/defaults").is("different", 1);
+    let file = &report.one("output").0["input"]["files"]["sub/defaults"];
+    assert!(bytes(file).starts_with(b"k="), "{report}");
+    pair.write("beagle.toml", "files = ['sub/defaults']\n");
+    pair.diff("").is("different", 1);
+}
+
+#[test]
 fn a_fixture_is_there_and_stays_as_it_is() {
     let old = r#"
 #include <stdio.h>

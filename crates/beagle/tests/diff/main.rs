@@ -8,9 +8,11 @@
 
 mod abuse;
 mod command;
+mod correlated;
 mod lane;
 mod papers;
 mod passwords;
 mod prune;
 mod refactorings;
+mod sequences;
 mod support;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use beagle_report::diff::{InputEntry, Report};
-use beagle_subjects::{Flavour, Input, Observation, Source, Version, Workshop};
+use beagle_subjects::{Flavour, Input, Observation, Pair, Source, Version, Workshop};
 
 /// The program under test.
 pub const BEAGLE: &str = env!("CARGO_BIN_EXE_beagle");
@@ -30,6 +30,8 @@ pub struct Hunt<'a> {
     pub seconds: u64,
     /// Further options.
     pub options: &'a [&'a str],
+    /// Whether to look for the culprits of what is found.
+    pub blame: bool,
 }
 
 impl Hunt<'_> {
@@ -38,8 +40,11 @@ impl Hunt<'_> {
         let mut command = Command::new(BEAGLE);
         command.current_dir(dir).args(["diff", "--quiet"]);
         command.args([self.old.path(), self.new.path()]);
-        command.args(["--first", "--no-blame", "--format", "json", "--timeout"]);
+        command.args(["--first", "--format", "json", "--timeout"]);
         command.arg(self.seconds.to_string());
+        if !self.blame {
+            command.arg("--no-blame");
+        }
         command.args(self.options);
         match &self.new.source {
             Source::Directory { program, .. } => {
@@ -97,6 +102,24 @@ impl Hunt<'_> {
         let command = self.command(dir.path());
         report(&mut command.map_err(|error| error.to_string())?, cache)
     }
+}
+
+/// An input on which the versions agree: the first, or rather the first that is of the shape of one
+/// on which they do not, as the number of words and the files beside them do not vary.
+pub fn seed(pair: &Pair) -> Option<&Input> {
+    let likeness = |input: &Input| {
+        let differs = pair.differs.iter().map(|difference| &difference.input);
+        let likeness = differs.map(|other| {
+            let same = beside(input).eq(beside(other));
+            2 * u8::from(same) + u8::from(input.args.len() == other.args.len())
+        });
+        likeness.max()
+    };
+    // The last of equals is the first one from behind.
+    pair.agrees
+        .iter()
+        .rev()
+        .max_by_key(|&input| likeness(input))
 }
 
 /// What a search reports; an error is what Beagle said instead.

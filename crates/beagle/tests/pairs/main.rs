@@ -11,7 +11,7 @@ use std::process::{Command, ExitCode};
 use std::sync::Arc;
 
 use beagle_report::diff::Verdict;
-use beagle_subjects::{Input, Kind, Pair, Source, Workshop, root, subjects};
+use beagle_subjects::{Kind, Pair, Source, Workshop, root, subjects};
 use hunt::Hunt;
 use libtest_mimic::{Arguments, Trial};
 use tempfile::TempDir;
@@ -109,24 +109,6 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// An input on which the versions agree: the first, or rather the first that is of the shape of one
-/// on which they do not, as the number of words and the files beside them do not vary.
-fn seed(pair: &Pair) -> Option<&Input> {
-    let likeness = |input: &Input| {
-        let differs = pair.differs.iter().map(|difference| &difference.input);
-        let likeness = differs.map(|other| {
-            let beside = hunt::beside(input).eq(hunt::beside(other));
-            2 * u8::from(beside) + u8::from(input.args.len() == other.args.len())
-        });
-        likeness.max()
-    };
-    // The last of equals is the first one from behind.
-    pair.agrees
-        .iter()
-        .rev()
-        .max_by_key(|&input| likeness(input))
-}
-
 /// That a refactoring is one, for all inputs of a shape.
 fn prove(pair: &Pair, line: &str, cache: &TempDir) -> Result<(), String> {
     let mut command = Command::new(hunt::BEAGLE);
@@ -154,13 +136,14 @@ fn prove(pair: &Pair, line: &str, cache: &TempDir) -> Result<(), String> {
 
 /// The truth about a pair.
 fn check(pair: &Pair, seconds: u64, workshop: &Workshop, cache: &TempDir) -> Result<(), String> {
-    let seed = seed(pair).ok_or("no input to start from")?;
+    let seed = hunt::seed(pair).ok_or("no input to start from")?;
     let hunt = Hunt {
         old: &pair.old,
         new: &pair.new,
         seed,
         seconds,
         options: &[],
+        blame: false,
     };
     let report = hunt.run(cache.path())?;
     let is_there = pair.kind != Kind::Refactoring;

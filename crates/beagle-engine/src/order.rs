@@ -1,0 +1,193 @@
+//! The changes that a run executed, in order, and the order in which they act.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use beagle_program::Op;
+use rustc_hash::FxHashSet;
+
+/// A longer sequence is cut.
+const MOST: usize = 64;
+
+/// In which way a change was executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum How {
+    /// New passed where something was deleted.
+    Passed,
+    /// One of its statements was executed.
+    Executed,
+    /// A statement that does something: it stores, calls or returns.
+    Did,
+}
+
+impl How {
+    /// That a statement was executed.
+    pub(crate) fn of(op: &Op) -> Self {
+        match op {
+            Op::Store { .. }
+            | Op::Call(_)
+            | Op::Invoke(_)
+            | Op::Return
+            | Op::AtomicUpdate(_)
+            | Op::CompareExchange => Self::Did,
+            _ => Self::Executed,
+        }
+    }
+}
+
+/// That a change was executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Act {
+    /// The step of the product.
+    pub time: u32,
+    /// The change.
+    pub change: usize,
+    /// In which way.
+    pub how: How,
+}
+
+/// The changes that a run executed.
+#[derive(Clone, Debug, Default)]
+pub struct Acts {
+    acts: Vec<Act>,
+    /// When an effect was seen.
+    effects: Vec<u32>,
+}
+
+impl Acts {
+    /// That new passed where something was deleted counts only if old did not execute it.
+    pub(crate) fn new(mut acts: Vec<Act>, mut effects: Vec<u32>) -> Self {
+        let executed = acts.iter().filter(|act| act.how > How::Passed);
+        let executed: FxHashSet<usize> = executed.map(|act| act.change).collect();
+        acts.retain(|act| act.how > How::Passed || !executed.contains(&act.change));
+        effects.sort_unstable();
+        Self { acts, effects }
+    }
+
+    /// Changes that did something in this order, without an effect.
+    pub fn executed(changes: &[usize]) -> Self {
+        let acts = (0..).zip(changes).map(|(time, &change)| Act {
+            time,
+            change,
+            how: How::Did,
+        });
+        Self::new(acts.collect(), Vec::new())
+    }
+
+    /// The changes that were executed.
+    pub fn changes(&self) -> BTreeSet<usize> {
+        self.acts.iter().map(|act| act.change).collect()
+    }
+
+    /// The changes in order; what was done before in this order is left out.
+    pub fn sequence(&self) -> Vec<usize> {
+        let mut changes: Vec<usize> = Vec::new();
+        let mut taken = FxHashSet::default();
+        let mut last = None;
+        for act in &self.acts {
+            let next = act.change;
+            match last.replace(next) {
+                None => changes.push(next),
+                Some(before) if before != next && taken.insert((before, next)) => {
+                    if changes.last() != Some(&before) {
+                        changes.push(before);
+                    }
+                    changes.push(next);
+                }
+                Some(_) => {}
+            }
+            if changes.len() >= MOST {
+                // What comes only after that is still named.
+                let rest = self.changes().into_iter();
+                let rest: Vec<usize> = rest.filter(|change| !changes.contains(change)).collect();
+                changes.extend(rest);
+                break;
+            }
+        }
+        changes
+    }
+
+    /// Some changes in the order in which they act: each when it last did something before an effect
+    /// of all of them was seen. If it never did anything, when it was last executed.
+    pub fn order(&self, of: &[usize]) -> Vec<usize> {
+        let mut times: BTreeMap<usize, (How, Vec<u32>)> = BTreeMap::new();
+        for act in self.acts.iter().filter(|act| of.contains(&act.change)) {
+            let (how, times) = times
+                .entry(act.change)
+                .or_insert_with(|| (act.how, Vec::new()));
+            if *how < act.how {
+                *how = act.how;
+                times.clear();
+            }
+            if *how == act.how {
+                times.push(act.time);
+            }
+        }
+        let firsts = times.values().filter_map(|(_, times)| times.first());
+        let all_there = firsts.max().copied().unwrap_or(0);
+        let effect = self.effects.iter().find(|&&time| time >= all_there);
+        let effect = effect.copied().unwrap_or(u32::MAX);
+        let last = |change: &usize| {
+            let (_, times) = &times[change];
+            let before = times.partition_point(|&time| time <= effect);
+            times[before.saturating_sub(1)]
+        };
+        let mut changes: Vec<usize> = times.keys().copied().collect();
+        let position = |change: &usize| {
+            let at = self.acts.iter();
+            let mut at = at.enumerate().filter(|(_, act)| act.change == *change);
+            at.rfind(|(_, act)| act.time == last(change))
+                .map(|(index, _)| index)
+        };
+        changes.sort_by_key(position);
+        changes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loops_are_gone_through_once() {
+        let of = |changes: &[usize]| Acts::executed(changes).sequence();
+        assert_eq!(of(&[1, 1, 2, 2, 1, 2, 1, 2]), [1, 2, 1]);
+        assert_eq!(of(&[1, 2, 1, 2, 3]), [1, 2, 1, 2, 3]);
+        assert_eq!(of(&[]), [0; 0]);
+    }
+
+    fn acts(list: &[(u32, usize, How)], effects: &[u32]) -> Acts {
+        let acts = list
+            .iter()
+            .map(|&(time, change, how)| Act { time, change, how });
+        Acts::new(acts.collect(), effects.to_vec())
+    }
+
+    #[test]
+    fn what_did_something_last_before_the_effect_acts_last() {
+        use How::{Did, Executed};
+        let list = [
+            (0, 2, Did),
+            (1, 1, Did),
+            (2, 2, Did),
+            (3, 1, Executed),
+            (5, 1, Did),
+        ];
+        // The first effect is seen before both were there.
+        assert_eq!(acts(&list, &[0, 4]).order(&[1, 2]), [1, 2]);
+        assert_eq!(acts(&list, &[]).order(&[1, 2]), [2, 1]);
+        assert_eq!(acts(&list, &[1]).order(&[1, 2]), [2, 1]);
+        assert_eq!(acts(&list, &[]).order(&[1, 7]), [1]);
+    }
+
+    #[test]
+    fn passing_a_deletion_counts_if_old_does_not_execute_it() {
+        use How::{Executed, Passed};
+        let list = [
+            (0, 1, Passed),
+            (0, 2, Passed),
+            (1, 1, Executed),
+            (2, 2, Passed),
+        ];
+        assert_eq!(acts(&list, &[]).sequence(), [2, 1, 2]);
+    }
+}

@@ -1,0 +1,119 @@
+//! Whether `beagle diff` finds the errors that several changes make together, and says which changes
+//! in which order; and does not say so where one change alone is the cause. Starts from one input on
+//! which the versions agree.
+//!
+//! A sample of the pairs; `PAIRS=all` takes all of them.
+
+#[path = "hunt/mod.rs"]
+#[allow(dead_code, reason = "shared with other tests")]
+mod hunt;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use beagle_report::diff::{GroupEntry, Report};
+use beagle_subjects::{Kind, Pair, root, subjects};
+use hunt::Hunt;
+use libtest_mimic::{Arguments, Trial};
+use tempfile::TempDir;
+
+/// How long to look at one pair.
+const SECONDS: u64 = 30;
+
+/// Two and three changes, in functions and files, through memory, and two of which one alone is the
+/// cause.
+const SAMPLE: [&str; 6] = [
+    "bitpack/mask-left-to-other",
+    "fields/stale-field-printed",
+    "ini/shared-section-names",
+    "mailmerge/reset-and-terminate",
+    "wrap/stale-gap",
+    "comments/splices-reset-early",
+];
+
+fn main() -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    // Each search uses both processors of a small machine.
+    arguments.test_threads.get_or_insert(1);
+    let all = std::env::var_os("PAIRS").is_some_and(|pairs| pairs == "all");
+    let cache = Arc::new(TempDir::new().expect("a temporary directory can be made"));
+    let mut trials = Vec::new();
+    for subject in subjects(&root()).expect("the subjects load") {
+        let known = subject.pairs.into_iter();
+        for pair in known.filter(|pair| !pair.culprits.is_empty()) {
+            let name = format!("{}/{}", subject.name, pair.name);
+            if all || SAMPLE.contains(&name.as_str()) {
+                let cache = cache.clone();
+                trials.push(Trial::test(name, move || Ok(check(&pair, cache.path())?)));
+            }
+        }
+    }
+    let (found, least) = (trials.len(), if all { 17 } else { SAMPLE.len() });
+    trials.push(Trial::test("the pairs are there", move || {
+        match found >= least {
+            true => Ok(()),
+            false => Err(format!("{found} pairs of at least {least} are there").into()),
+        }
+    }));
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn check(pair: &Pair, cache: &Path) -> Result<(), String> {
+    let hunt = Hunt {
+        old: &pair.old,
+        new: &pair.new,
+        seed: hunt::seed(pair).ok_or("no input to start from")?,
+        seconds: SECONDS,
+        options: &[],
+        blame: true,
+    };
+    let report = hunt.run(cache)?;
+    let wrong: Vec<String> = report
+        .groups
+        .iter()
+        .filter_map(|group| judge(pair, group).err())
+        .collect();
+    if report.groups.is_empty() {
+        return Err(format!(
+            "not found with {} runs: {:?}",
+            report.runs,
+            steps(&report)
+        ));
+    }
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(format!("{}; {:?}", wrong.join("; "), steps(&report))),
+    }
+}
+
+/// Whether what is said of a group is the truth about the pair.
+fn judge(pair: &Pair, group: &GroupEntry) -> Result<(), String> {
+    let culprits = group.culprits.as_ref().ok_or("no culprits")?;
+    let sets: Vec<_> = culprits.sets.iter().map(|set| set.hunks.clone()).collect();
+    let mut expected = pair.culprits.clone();
+    expected.sort_unstable();
+    if sets != [expected] {
+        return Err(format!("{:?} are to blame, not {sets:?}", pair.culprits));
+    }
+    let is_interaction = pair.kind == Kind::Interaction;
+    let critical = group.critical.as_ref();
+    if critical.is_some_and(|critical| critical.interaction) != is_interaction {
+        return Err(format!("a {:?}, but {critical:?}", pair.kind));
+    }
+    match critical {
+        Some(critical) if is_interaction && critical.hunks != pair.sequence => Err(format!(
+            "{:?} is the order, not {:?}",
+            pair.sequence, critical.hunks
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn steps(report: &Report) -> Vec<&Vec<usize>> {
+    let all = report
+        .sequences
+        .iter()
+        .flat_map(|sequences| &sequences.list);
+    all.map(|entry| &entry.changes).collect()
+}
