@@ -76,11 +76,6 @@ impl Traced {
         self.streams.all.iter()
     }
 
-    /// How many steps there are.
-    pub fn len(&self) -> usize {
-        self.steps.len()
-    }
-
     /// What was written to files, by path.
     pub fn files(&self) -> impl Iterator<Item = (&[u8], &[u8])> + '_ {
         let all = self.streams.all.iter();

@@ -43,7 +43,7 @@ fn part<T: Eq>(a: &[T], b: &[T], at: (usize, usize), pairs: &mut Vec<(usize, usi
 /// What it costs to turn all of `a` into each beginning of `b`.
 fn costs<'t, T: Eq + 't>(
     a: impl Iterator<Item = &'t T>,
-    b: impl Iterator<Item = &'t T> + Clone + ExactSizeIterator,
+    b: impl Clone + ExactSizeIterator<Item = &'t T>,
 ) -> Vec<u32> {
     let mut row: Vec<u32> = (0..=b.len() as u32).collect();
     for x in a {

@@ -9,7 +9,7 @@ use beagle_program::StmtId;
 use beagle_trace::event::Site;
 use rustc_hash::FxHashMap;
 
-use crate::alternates::{Alternate, name};
+use crate::alternates::Alternate;
 use crate::observed::{Moment, Observed};
 use crate::reach::Reach;
 use crate::value;
@@ -462,7 +462,7 @@ impl<'a, 'p> Ranking<'a, 'p> {
 }
 
 /// What becomes of the order when hunks were tried alone.
-pub fn blame(causes: &mut Vec<Cause>, hunk: usize, verdict: Blame) {
+pub fn blame(causes: &mut [Cause], hunk: usize, verdict: Blame) {
     for cause in causes.iter_mut().filter(|it| it.hunk == Some(hunk)) {
         let (text, count) = match verdict {
             Blame::Culprit => (
@@ -568,7 +568,8 @@ pub fn side_taken(what: What) -> String {
         What::Branch(false) => "the condition does not hold".to_owned(),
         What::Switch(0) => "no case is taken".to_owned(),
         What::Switch(case) => format!("case {case} is taken"),
-        _ => format!("{} goes on", name(Side::New)),
+        What::Value(_) => "a value is assigned".to_owned(),
+        _ => "it goes on".to_owned(),
     }
 }
 

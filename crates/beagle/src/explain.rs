@@ -33,6 +33,9 @@ pub fn run(options: &ExplainOptions, quiet: bool) -> Result<i32, Failure> {
     let mut timings = Timings::start();
     let interrupt = Interrupt::listen()?;
     let test = options.test.as_deref().map(given::load).transpose()?;
+    let is_fault = test
+        .as_ref()
+        .is_some_and(|test| test.old.fault.is_some() || test.new.fault.is_some());
     let order = Order::new(&options.pair)?;
     let (old, new) = order.load(quiet, &mut timings)?;
     let name = program_name(&old, &new);
@@ -42,7 +45,7 @@ pub fn run(options: &ExplainOptions, quiet: bool) -> Result<i32, Failure> {
         judging: &options.judging,
     };
     let (input, setting) = given.input(test, &name)?;
-    let natives = (native(&old), native(&new));
+    let natives = natives((&old, &new), &order, is_fault)?;
     let mut judge = Judge::new(natives.0.clone(), natives.1.clone(), None, setting.clone())
         .map_err(Failure::run)?;
     let mut report = Report {
@@ -127,12 +130,27 @@ fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-fn native(version: &Version) -> Native {
-    Native {
+/// The versions as the user builds them, and with sanitizers if these have something to say.
+fn natives(
+    (old, new): (&Version, &Version),
+    order: &Order,
+    is_fault: bool,
+) -> Result<(Native, Native), Failure> {
+    let native = |version: &Version, sanitized| Native {
         label: version.built.label.clone(),
         plain: version.built.program.clone(),
-        sanitized: None,
-    }
+        sanitized,
+    };
+    Ok(match is_fault {
+        true => {
+            let sanitized = order.sanitized()?;
+            (
+                native(old, Some(sanitized.0)),
+                native(new, Some(sanitized.1)),
+            )
+        }
+        false => (native(old, None), native(new, None)),
+    })
 }
 
 /// What both versions are told that they are called.
@@ -230,9 +248,16 @@ impl Job<'_> {
             alternates_only: self.alternates_only,
         };
         let mut judge = self.quick_judge(difference)?;
+        let by_fault = difference.aspects.sanitizer;
         let mut agree = |input: &Input| {
-            let seen = judge.quick(input).ok()?;
-            (!self.interrupt.is_raised()).then_some(!seen.differs())
+            let mut differs = judge.quick(input).ok()?.differs();
+            if by_fault && !differs {
+                // Without sanitizers it cannot be told.
+                differs = judge
+                    .has_sanitized()
+                    .then(|| judge.faults_differ(input).ok())??;
+            }
+            (!self.interrupt.is_raised()).then_some(!differs)
         };
         Ok(Some(beagle_explain::explain(
             &mut probe, run, &mut agree, &options,

@@ -189,7 +189,7 @@ impl Engine<'_> {
             let new_read = Traced::read(pool, new_trace, &input, &|site| twin.new.cases(site));
             let product = Product::new(pool, twin, &input, &[], &old_read, &new_read);
             differs |= !old_read.files().eq(new_read.files());
-            found.cost = (old_read.len() + new_read.len()) as u64;
+            found.cost = (old_read.steps().len() + new_read.steps().len()) as u64;
             found.reached = product.reached.keys().copied().collect();
             found.reached.sort_unstable();
             let scene = &self.scene;

@@ -49,7 +49,13 @@ impl Job<'_> {
     }
 
     fn explained(&self, group: &Shown, time: Duration) -> Result<Explanation, Failure> {
-        let (old, new) = self.native();
+        let finding = &group.group.representative;
+        let (input, difference) = (&finding.input, &finding.difference);
+        let (mut old, mut new) = self.native();
+        if difference.aspects.sanitizer {
+            let sanitized = self.order.sanitized()?;
+            (old.sanitized, new.sanitized) = (Some(sanitized.0), Some(sanitized.1));
+        }
         let setting = self.setting()?;
         let explaining = Explaining {
             order: self.order,
@@ -65,8 +71,6 @@ impl Job<'_> {
             // Programs that are traced so are there already.
             widely: false,
         };
-        let finding = &group.group.representative;
-        let (input, difference) = (&finding.input, &finding.difference);
         let found = explaining.explain(input, difference, &mut Timings::start())?;
         Ok(explaining.entry(&found, difference))
     }

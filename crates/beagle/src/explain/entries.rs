@@ -1,6 +1,6 @@
 //! From an explanation to the entries of a report.
 
-use beagle_engine::Side;
+use beagle_engine::{Side, What};
 use beagle_explain::{Alternate, Cause, Explanation, side_taken};
 use beagle_report::diff::InputEntry;
 use beagle_report::explain::{
@@ -64,7 +64,10 @@ fn alternate(alternate: &Alternate) -> AlternateEntry {
         file: branch.place.file.clone(),
         line: branch.place.line,
         explained: side_taken(branch.explained),
-        alternate: side_taken(branch.alternate),
+        alternate: match branch.alternate {
+            What::Value(_) => "another value is assigned".to_owned(),
+            what => side_taken(what),
+        },
     });
     AlternateEntry {
         input: InputEntry::new(&alternate.input),

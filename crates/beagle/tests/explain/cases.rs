@@ -132,6 +132,22 @@ fn bytes_of_files_are_shown_side_by_side() {
 }
 
 #[test]
+fn what_only_sanitizers_see_is_explained() {
+    let new = TABLE.replace("n > 7", "n > 8");
+    let scratch = Scratch::with(&[("old.c", TABLE), ("new.c", &new)]);
+    let found = scratch
+        .beagle("-q diff old.c new.c --timeout 30s --no-blame --out tests --format json -- {8}");
+    let report = found.exits(1).json();
+    let mut differences = report["differences"].as_array().unwrap().iter();
+    let fault = differences.find(|it| !it["new"]["fault"].is_null());
+    let saved = fault.unwrap()["saved"].as_str().unwrap();
+    let command = format!("-q explain old.c new.c {saved} --timeout 5m --format json");
+    let report = scratch.beagle(&command).exits(1).json();
+    let line = line_of(&new, "n > 8");
+    assert_eq!(named(&report)[0].line, line, "{report:#}");
+}
+
+#[test]
 fn what_cannot_be_explained_is_told() {
     let new = TABLE.replace("n > 7", "n > 6");
     let scratch = Scratch::with(&[("old.c", TABLE), ("new.c", &new)]);
