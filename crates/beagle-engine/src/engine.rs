@@ -17,7 +17,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::frontier::{Account, Chosen, Frontier};
 use crate::loosen::{self, Astray, Loose};
-use crate::product::{Product, Seen};
+use crate::product::{Product, Seen, Within};
 use crate::question::{Aim, From, Question};
 use crate::scene::{Progress, Scene};
 use crate::shape::Shape;
@@ -593,7 +593,11 @@ impl<'a> Engine<'a> {
         let old_read = Traced::read(pool, old_trace, &input, &|site| twin.old.cases(site));
         let new_read = Traced::read(pool, new_trace, &input, &|site| twin.new.cases(site));
         let limits = self.options.shape.conditions(pool, &input);
-        let mut product = Product::new(pool, twin, &input, &limits, &old_read, &new_read);
+        let within = Within {
+            limits: &limits,
+            deadline: Some(self.options.deadline),
+        };
+        let mut product = Product::new(pool, twin, &input, within, (&old_read, &new_read));
         let differs = is_different(&old, &new) || !old_read.files().eq(new_read.files());
         let sequence = self.acts(&product, &old_read, &new_read).sequence();
         self.follow_nodes(&mut product, &old_read, &new_read);

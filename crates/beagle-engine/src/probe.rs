@@ -7,7 +7,7 @@ use beagle_solver::{Answer, Budget, Expr, Path, Pool, Solver};
 use beagle_trace::{Input, Limits, Malformed, Stop};
 
 use crate::engine::run_both;
-use crate::product::Product;
+use crate::product::{Product, Within};
 use crate::steps::{self, Step};
 use crate::traced::Traced;
 use crate::twin::{Side, Twin};
@@ -111,7 +111,15 @@ impl<'a> Probe<'a> {
     /// A run as one path of conditions. Of a long one that takes time.
     pub fn product(&mut self, run: &Probed) -> Product {
         let both = (&run.old, &run.new);
-        Product::of_walk(&mut self.pool, self.twin, &run.input, &[], both, &run.order)
+        let within = Within::default();
+        Product::of_walk(
+            &mut self.pool,
+            self.twin,
+            &run.input,
+            within,
+            both,
+            &run.order,
+        )
     }
 
     /// Runs both versions on an input, and keeps only which way they went.

@@ -1,6 +1,7 @@
 //! One run of both versions, as a path of conditions with the questions that it raises.
 
 use std::hash::{Hash, Hasher};
+use std::time::Instant;
 
 use beagle_solver::{ConditionKind, Expr, Path, Pool};
 use beagle_trace::event::Site;
@@ -116,21 +117,29 @@ pub struct Product {
     pub astray: Option<Astray>,
 }
 
+/// What bounds a product.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Within<'a> {
+    /// These hold for every input that is wanted.
+    pub limits: &'a [Expr],
+    /// The rest of a long run is left out then.
+    pub deadline: Option<Instant>,
+}
+
 /// Most alternatives of one switch that are asked for.
 const MOST_CASES: usize = 64;
 
 impl Product {
-    /// Joins what the two versions left of a run. `limits` hold for every input that is wanted.
+    /// Joins what the two versions left of a run.
     pub fn new(
         pool: &mut Pool,
         twin: &Twin<'_>,
         input: &Input,
-        limits: &[Expr],
-        old: &Traced,
-        new: &Traced,
+        within: Within<'_>,
+        (old, new): (&Traced, &Traced),
     ) -> Self {
         let order = walk(twin, &old.steps, &new.steps);
-        let product = Self::of_walk(pool, twin, input, limits, (old, new), &order);
+        let product = Self::of_walk(pool, twin, input, within, (old, new), &order);
         Self { order, ..product }
     }
 
@@ -139,7 +148,7 @@ impl Product {
         pool: &mut Pool,
         twin: &Twin<'_>,
         input: &Input,
-        limits: &[Expr],
+        within: Within<'_>,
         (old, new): (&Traced, &Traced),
         order: &[Met],
     ) -> Self {
@@ -182,7 +191,7 @@ impl Product {
             closing: [Closing::new(&twin.old), Closing::new(&twin.new)],
             done: FxHashMap::default(),
         };
-        for &limit in limits {
+        for &limit in within.limits {
             let kind = ConditionKind::Assume {
                 reason: AssumeReason::Size,
             };
@@ -190,6 +199,11 @@ impl Product {
         }
         builder.product.questions.clear();
         for &met in order {
+            let is_late = |deadline| Instant::now() >= deadline;
+            if builder.step % 256 == 255 && within.deadline.is_some_and(is_late) {
+                builder.product.cut = true;
+                break;
+            }
             builder.meet(met);
             builder.step += 1;
             if matches!(met, Met::Both(..)) {

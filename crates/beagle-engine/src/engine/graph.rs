@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use beagle_sequence::Graph;
 
-use super::{Engine, Input, Listener, Next, Product, Traced, run_both};
+use super::{Engine, Input, Listener, Next, Product, Traced, Within, run_both};
 use crate::order::Acts;
 use crate::sequences::Sequences;
 use crate::steps::Step;
@@ -176,7 +176,7 @@ impl Engine<'_> {
         let (pool, twin) = (&mut self.pool, self.twin);
         let old = Traced::read(pool, old, &input, &|site| twin.old.cases(site));
         let new = Traced::read(pool, new, &input, &|site| twin.new.cases(site));
-        let product = Product::new(pool, twin, &input, &[], &old, &new);
+        let product = Product::new(pool, twin, &input, Within::default(), (&old, &new));
         Some(self.acts(&product, &old, &new))
     }
 }

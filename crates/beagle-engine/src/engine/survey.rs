@@ -11,7 +11,7 @@ use std::time::Instant;
 use beagle_trace::event::Site;
 use rustc_hash::{FxHashSet, FxHasher};
 
-use super::{Engine, Input, Listener, Next, Product, Side, Traced, is_different, run_both};
+use super::{Engine, Input, Listener, Next, Product, Side, Traced, Within, is_different, run_both};
 
 /// Branches that are so many others away from a change are its neighbourhood.
 const NEAR: u32 = 3;
@@ -187,7 +187,13 @@ impl Engine<'_> {
             let (pool, twin) = (&mut self.pool, self.twin);
             let old_read = Traced::read(pool, old_trace, &input, &|site| twin.old.cases(site));
             let new_read = Traced::read(pool, new_trace, &input, &|site| twin.new.cases(site));
-            let product = Product::new(pool, twin, &input, &[], &old_read, &new_read);
+            let product = Product::new(
+                pool,
+                twin,
+                &input,
+                Within::default(),
+                (&old_read, &new_read),
+            );
             differs |= !old_read.files().eq(new_read.files());
             found.cost = (old_read.steps().len() + new_read.steps().len()) as u64;
             found.reached = product.reached.keys().copied().collect();
