@@ -1,6 +1,7 @@
 //! The loop of exploration: take the best question, solve it, run both versions, walk the product,
 //! add the questions that it raises.
 
+mod ask;
 mod graph;
 mod survey;
 
@@ -10,15 +11,14 @@ use std::time::{Duration, Instant};
 
 use beagle_change::Subject;
 use beagle_executor::{Executor, ExecutorError, Outcome, Run};
-use beagle_solver::{Answer, Budget, Core, Expr, Path, Pool, Solver, Statistics, Unknown};
+use beagle_solver::{Budget, Expr, Pool, Solver, Statistics};
 use beagle_trace::event::Site;
 use beagle_trace::{Input, Limits};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::frontier::{Account, Chosen, Frontier};
-use crate::loosen::{self, Astray, Loose};
+use crate::loosen::Astray;
 use crate::product::{Product, Seen, Within};
-use crate::question::{Aim, From, Question};
 use crate::scene::{Progress, Scene};
 use crate::shape::Shape;
 use crate::strategy;
@@ -26,6 +26,7 @@ use crate::traced::Traced;
 use crate::trail::Marks;
 use crate::twin::{Place, Side, Twin};
 
+use ask::Own;
 use graph::Awaited;
 pub use survey::{Look, Survey};
 
@@ -187,13 +188,6 @@ struct Record {
     own: [Option<Own>; 2],
 }
 
-/// The path of one version alone.
-struct Own {
-    path: Path,
-    /// How many conditions of the product's prefix are its own.
-    prefix: Vec<usize>,
-}
-
 /// Explores two versions.
 pub struct Engine<'a> {
     twin: &'a Twin<'a>,
@@ -228,13 +222,6 @@ const MOST_KEPT: usize = 3_000_000;
 /// take long to run take very long to explore.
 const MOST_OFFERED: u32 = 200_000;
 
-/// The time for a question the first time, and when it is put off.
-const ROUNDS: [Duration; 3] = [
-    Duration::from_millis(50),
-    Duration::from_millis(300),
-    Duration::from_millis(2000),
-];
-
 /// So long inputs to start from are run before there are questions; then they take turns.
 const SEEDS_FIRST: Duration = Duration::from_secs(5);
 
@@ -243,12 +230,6 @@ const OFFERS_SHARE: u32 = 5;
 
 /// What a run costs, where a question costs 1.
 const RUN_EFFORT: u64 = 4;
-
-/// What making a conflict smaller costs.
-const SHRINK_EFFORT: u64 = 5;
-
-/// What a question without an answer costs, by how often it was put off.
-const VAIN_EFFORT: [u64; ROUNDS.len()] = [10, 100, 1000];
 
 impl<'a> Engine<'a> {
     /// For two traced versions.
@@ -420,128 +401,6 @@ impl<'a> Engine<'a> {
         !self.seen.contains(&hash(input))
     }
 
-    /// Finds out what a question can be asked without.
-    fn loosen(&mut self, chosen: Chosen) {
-        let at = chosen.at;
-        let Some(Some(record)) = self.records.get_mut(at.run as usize) else {
-            return;
-        };
-        let question = record.product.questions[at.question as usize].clone();
-        let tools = (&mut self.pool, &mut self.solver);
-        let conflict = loosen::shrunk(tools, (&record.product, &record.input), &question);
-        self.frontier.spend(chosen, SHRINK_EFFORT);
-        for question in loosen::loosened(&record.product, &question, &conflict) {
-            record.product.questions.push(question);
-            let product = &record.product;
-            self.frontier.add_last(&self.scene, at.run, product);
-        }
-    }
-
-    /// Asks a question; the input that it gives.
-    fn ask(&mut self, chosen: Chosen) -> Option<Input> {
-        let at = chosen.at;
-        let record = self.records.get_mut(at.run as usize)?.as_mut()?;
-        let mut question = record.product.questions[at.question as usize].clone();
-        if !question.conflict.is_empty() {
-            self.loosen(chosen);
-            return None;
-        }
-        // None of the ways that were seen.
-        if question.aim == Aim::Flip
-            && let Some(held) = record.product.held.get(question.prefix)
-            && held.is_open()
-            && let Some(seen) = self
-                .ways
-                .get(&(record.product.hashes[question.prefix], held.site))
-        {
-            question.asked = seen.iter().map(|&way| self.pool.not(way)).collect();
-        }
-        self.scene.tried(question.edge);
-        self.solver.set_budget(Budget {
-            question: ROUNDS[(at.round as usize).min(ROUNDS.len() - 1)],
-            deadline: Some(self.options.deadline),
-        });
-        self.status.queries += 1;
-        self.frontier.account(chosen.strategy).queries += 1;
-        self.frontier.spend(chosen, 1);
-        let (pool, solver) = (&mut self.pool, &mut self.solver);
-        let product = &mut record.product;
-        let mut answer = if question.without.is_empty() {
-            solver.ask(pool, &mut product.path, question.prefix, &question.asked)
-        } else {
-            let mut loose = Loose::of(pool, product, &record.input, &question);
-            loose.ask(pool, solver, &question.asked)
-        };
-        if let Answer::Unsatisfiable(core) = &answer
-            && loosen::is_worth_it(product, &question, &core.path)
-        {
-            product.questions.push(Question {
-                conflict: core.path.clone(),
-                ..question.clone()
-            });
-            self.frontier.add_last(&self.scene, at.run, product);
-        }
-        if question.without.is_empty()
-            && let Answer::Unsatisfiable(core) = &answer
-            && let From::One(side) = question.from
-            && !is_own(&record.product, core, side)
-        {
-            // Only the other version stands in the way.
-            let own = &mut record.own[side as usize];
-            let own =
-                own.get_or_insert_with(|| Own::of(pool, &record.product, &record.input, side));
-            let prefix = own.prefix[question.prefix];
-            self.status.queries += 1;
-            answer = solver.ask(pool, &mut own.path, prefix, &question.asked);
-        }
-        match answer {
-            Answer::Satisfiable(model) => {
-                self.status.satisfiable += 1;
-                self.frontier.account(chosen.strategy).answered += 1;
-                match model.apply(pool, record.product.path.hint()) {
-                    Ok(mut input) => {
-                        self.options.shape.keep_to(&mut input);
-                        Some(input)
-                    }
-                    Err(error) => {
-                        self.status.lose(format!("input not made: {error}"), 1);
-                        None
-                    }
-                }
-            }
-            Answer::Unsatisfiable(_) => {
-                self.status.unsatisfiable += 1;
-                None
-            }
-            Answer::Unknown(why) => {
-                self.unanswered(chosen, &question, why);
-                None
-            }
-        }
-    }
-
-    fn unanswered(&mut self, chosen: Chosen, question: &Question, why: Unknown) {
-        let at = chosen.at;
-        let vain = VAIN_EFFORT[(at.round as usize).min(ROUNDS.len() - 1)];
-        self.frontier.spend(chosen, vain);
-        if !question.without.is_empty() {
-            // Whatever it is about was asked exactly, too.
-            return;
-        }
-        if why == Unknown::Budget && (at.round as usize) + 1 < ROUNDS.len() {
-            let Some(record) = &self.records[at.run as usize] else {
-                return;
-            };
-            self.frontier.put_off(&self.scene, &record.product, at);
-            return;
-        }
-        // What may not be, cannot be, whatever the solver says of it.
-        if question.aim != Aim::Fault {
-            self.status
-                .lose(format!("question not answered: {}", why.text()), 1);
-        }
-    }
-
     /// Runs both versions on an input, and adds what that gives.
     fn run(
         &mut self,
@@ -686,21 +545,6 @@ impl<'a> Engine<'a> {
     }
 }
 
-impl Own {
-    fn of(pool: &mut Pool, product: &Product, input: &Input, side: Side) -> Self {
-        let mut path = Path::new(pool, input.clone());
-        let mut prefix = vec![0];
-        let conditions: Vec<Expr> = product.path.conditions().to_vec();
-        for (held, condition) in product.held.iter().zip(conditions) {
-            if held.from.includes(side) {
-                path.push(pool, condition);
-            }
-            prefix.push(path.conditions().len());
-        }
-        Self { path, prefix }
-    }
-}
-
 /// Runs both versions side by side.
 pub(crate) fn run_both<'e>(
     [old, new]: &'e mut [Executor; 2],
@@ -723,15 +567,6 @@ fn sees_all(twin: &Twin<'_>, options: &Options) -> bool {
     let has = |wanted: &str| options.strategies.iter().any(|name| name == wanted);
     let mut changes = twin.comparison.changes.iter();
     has("cover") && has("shadow") && changes.all(|change| change.subject != Subject::Assembler)
-}
-
-/// Whether all conditions of a conflict are of one version.
-fn is_own(product: &Product, core: &Core, side: Side) -> bool {
-    let mut conditions = core.path.iter();
-    conditions.all(|&index| {
-        let held = product.held.get(index);
-        held.is_none_or(|held| held.from.includes(side))
-    })
 }
 
 fn hash(input: &Input) -> u64 {

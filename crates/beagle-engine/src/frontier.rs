@@ -338,7 +338,7 @@ const HEAD_START: u64 = 100;
 /// Runs of no more conditions count as short.
 const SHORT: f32 = 300.0;
 
-/// What costs more to bring a run back to where a question wanted it costs no more than this.
+/// The cost of a question that would bring a run back to where it was to go.
 const BACK: f32 = 3.0;
 
 /// Questions below this cost would show a difference by themselves.

@@ -5,7 +5,7 @@
 //! condition that the length is what it is. No other length can then be asked for after it. Without that
 //! condition it can: what the expressions say of the longer field is a guess, which the next run puts right.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use beagle_solver::{Answer, Budget, Core, Expr, Path, Pool, Solver};
 use beagle_trace::Input;
@@ -117,7 +117,7 @@ fn ways(product: &Product, question: &Question) -> FxHashSet<(Site, u32)> {
 /// The conditions that a loosened question insists on.
 pub struct Loose {
     /// They alone.
-    pub path: Path,
+    path: Path,
     /// The indexes that they have in the run.
     kept: Vec<usize>,
 }
@@ -169,11 +169,12 @@ pub fn shrunk(
     (pool, solver): (&mut Pool, &mut Solver),
     (product, input): (&Product, &Input),
     question: &Question,
+    deadline: Instant,
 ) -> Vec<usize> {
     let mut conflict = question.conflict.clone();
     solver.set_budget(Budget {
         question: ATTEMPT,
-        deadline: None,
+        deadline: Some(deadline),
     });
     let mut part = conflict.len().div_ceil(4);
     let (mut at, mut attempts) = (0, 0);
@@ -189,7 +190,7 @@ pub fn shrunk(
         kept.drain(at..(at + part).min(conflict.len()));
         let mut loose = Loose::only(pool, product, input, kept);
         match loose.ask(pool, solver, &question.asked) {
-            // Nothing before this was needed, nothing of it is.
+            // What is before `at` was needed.
             Answer::Unsatisfiable(smaller) => conflict = smaller.path,
             _ => at += part,
         }

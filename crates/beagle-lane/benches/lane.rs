@@ -9,14 +9,9 @@
 mod support;
 
 use beagle_lane::{Batch, Chance, Fuzzer, Mode, Mutator, Space, Status, Tokens};
-use beagle_subjects::Subject;
+use beagle_subjects::{Subject, number};
 use beagle_trace::Input;
 use support::{batch, examples, fresh, make_version, run};
-
-fn number(name: &str, otherwise: u64) -> u64 {
-    let text = std::env::var(name).ok();
-    text.map_or(otherwise, |text| text.parse().unwrap())
-}
 
 /// Random inputs, from those that the subject's pairs come with.
 fn random(subject: &Subject, count: usize) -> Vec<Input> {

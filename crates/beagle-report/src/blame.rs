@@ -9,7 +9,7 @@ use anstyle::{AnsiColor, Style};
 use serde::{Deserialize, Serialize};
 
 use crate::diff::{InputEntry, LineEntry};
-use crate::diff_text::{NEW, OLD, write_field, write_input, write_sources};
+use crate::diff_text::{NEW, OLD, write_differs, write_field, write_input, write_sources};
 use crate::fit::count;
 
 /// The version of the JSON format.
@@ -257,12 +257,7 @@ impl Report {
 
     fn write(&self, out: &mut String, width: usize, status: &str) -> fmt::Result {
         write_input(out, &self.input, &self.program, None, width)?;
-        let differs = match (&self.aspects[..], self.unstable) {
-            (_, true) => "not the same each time, so nothing can be said".to_owned(),
-            ([], false) => format!("nothing: {} and {} do the same", self.old, self.new),
-            (aspects, false) => format!("{} ({} → {})", aspects.join(", "), self.old, self.new),
-        };
-        write_field(out, "differs", &differs)?;
+        write_differs(out, &self.aspects, self.unstable, (&self.old, &self.new))?;
         if let Some(culprits) = &self.culprits {
             culprits.write(out, width)?;
             let mut tried = format!(

@@ -205,6 +205,21 @@ pub(crate) fn write_field(out: &mut String, label: &str, text: &str) -> fmt::Res
     writeln!(out, "   {DIM}{label:8}{DIM:#} {text}")
 }
 
+/// In what the versions differ on one input.
+pub(crate) fn write_differs(
+    out: &mut String,
+    aspects: &[String],
+    unstable: bool,
+    (old, new): (&str, &str),
+) -> fmt::Result {
+    let differs = match (aspects, unstable) {
+        (_, true) => "not the same each time, so nothing can be said".to_owned(),
+        ([], false) => format!("nothing: {old} and {new} do the same"),
+        (aspects, false) => format!("{} ({old} → {new})", aspects.join(", ")),
+    };
+    write_field(out, "differs", &differs)
+}
+
 /// The commands that show it again.
 pub(crate) fn write_input(
     out: &mut String,

@@ -8,7 +8,7 @@ use anstyle::{AnsiColor, Style};
 use serde::{Deserialize, Serialize};
 
 use crate::diff::{Bytes, InputEntry};
-use crate::diff_text::{Columns, Row, cut, visible, write_field, write_input};
+use crate::diff_text::{Columns, Row, cut, visible, write_differs, write_field, write_input};
 use crate::fit::count;
 
 /// The name and version of the JSON format.
@@ -138,12 +138,7 @@ impl Report {
 
     fn write(&self, out: &mut String, width: usize, status: &str) -> fmt::Result {
         write_input(out, &self.input, &self.program, None, width)?;
-        let differs = match (&self.aspects[..], self.unstable) {
-            (_, true) => "not the same each time, so nothing can be said".to_owned(),
-            ([], false) => format!("nothing: {} and {} do the same", self.old, self.new),
-            (aspects, false) => format!("{} ({} → {})", aspects.join(", "), self.old, self.new),
-        };
-        write_field(out, "differs", &differs)?;
+        write_differs(out, &self.aspects, self.unstable, (&self.old, &self.new))?;
         self.explanation.write(out, &self.input, width)?;
         for note in &self.explanation.notes {
             writeln!(out, "{UNCLEAR}note{UNCLEAR:#}: {note}")?;

@@ -27,6 +27,15 @@ pub use native::{Flavour, TIME_LIMIT, Workshop, build, check, run, warnings};
 pub use pair::{Difference, Input, Kind, Pair, Sanitizer};
 pub use subject::{InputShape, Source, Subject, Version};
 
+/// A number from the environment that says how much a benchmark does.
+pub fn number(name: &str, usual: u64) -> u64 {
+    let text = std::env::var(name).ok();
+    text.map_or(usual, |text| {
+        let number = text.parse();
+        number.unwrap_or_else(|_| panic!("{name}={text} is not a number"))
+    })
+}
+
 /// Compiles the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -20,7 +20,7 @@ mod mutants;
 use std::path::Path;
 
 use beagle_report::diff::Report;
-use beagle_subjects::{Input, Kind, Version};
+use beagle_subjects::{Input, Kind, Version, number};
 use hunt::Hunt;
 
 /// What is compared, and the techniques it uses; no list means all.
@@ -99,15 +99,6 @@ fn main() {
         table.push(row);
     }
     println!("\n{}", summary(&table));
-}
-
-/// A number from the environment.
-fn number(name: &str, usual: u64) -> u64 {
-    let text = std::env::var(name).ok();
-    text.map_or(usual, |text| {
-        let number = text.parse();
-        number.unwrap_or_else(|_| panic!("{name}={text} is not a number"))
-    })
 }
 
 /// The pairs and the mutants, each kind spread over the subjects.

@@ -32,8 +32,7 @@ struct Outcome {
 }
 
 fn main() {
-    let seconds = std::env::var("SECONDS").ok();
-    let seconds = seconds.map_or(30, |text| text.parse().expect("SECONDS is a number"));
+    let seconds = beagle_subjects::number("SECONDS", 30);
     let wanted = std::env::var("SUBJECT").unwrap_or_default();
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sequences");
     fs_err::create_dir_all(&dir).expect("a directory can be made");

@@ -354,6 +354,7 @@ impl Job<'_> {
         let all = groups.map(|(shown, blamed)| {
             explored.exercised.critical(&sequences::Known {
                 shown: &shown.sequences,
+                unheard: &shown.unheard,
                 acting: &shown.acting,
                 culprits: blamed.map(|blamed| (&blamed.culprits, &blamed.hunks)),
                 changes: &self.comparison.changes,

@@ -20,7 +20,7 @@ pub(super) fn together(critical: &CriticalEntry) -> String {
         1 => "not on the one that skips one of them".to_owned(),
         number => format!("on none of {number} that skip one of them"),
     };
-    format!("changes {changes} together: on {on} that execute them so, {skipping}")
+    format!("changes {changes} together: seen on {on}, {skipping}")
 }
 
 /// `1 → 3 → 2`.

@@ -25,7 +25,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use beagle_report::explain::Report;
-use beagle_subjects::{Source, Version};
+use beagle_subjects::{Source, Version, number};
 use hunt::{BEAGLE, Hunt};
 use mutants::Mutation;
 use others::Hidden;
@@ -67,15 +67,6 @@ fn main() {
     println!("\n{}", table::summary(&rows));
     println!("{without} mutants for which no failing test was found do not count");
     println!("rows: {}", dir.join("rows.csv").display());
-}
-
-/// A number from the environment.
-fn number(name: &str, usual: u64) -> u64 {
-    let text = std::env::var(name).ok();
-    text.map_or(usual, |text| {
-        let number = text.parse();
-        number.unwrap_or_else(|_| panic!("{name}={text} is not a number"))
-    })
 }
 
 /// One mutant on the bench.

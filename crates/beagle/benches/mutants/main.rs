@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use beagle_report::diff::Report;
-use beagle_subjects::{Input, Workshop};
+use beagle_subjects::{Input, Workshop, number};
 use hunt::Hunt;
 use mutants::Mutation;
 use rivals::{Caught, Rivals};
@@ -64,15 +64,6 @@ fn main() {
     println!("rows: {}", dir.join("rows.csv").display());
     let wrong = rows.iter().any(|row| matches!(row.beagle, Beagle::Wrong));
     assert!(!wrong, "Beagle reported what is not so");
-}
-
-/// A number from the environment.
-fn number(name: &str, usual: u64) -> u64 {
-    let text = std::env::var(name).ok();
-    text.map_or(usual, |text| {
-        let number = text.parse();
-        number.unwrap_or_else(|_| panic!("{name}={text} is not a number"))
-    })
 }
 
 /// One mutant on the bench.

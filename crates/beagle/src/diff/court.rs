@@ -67,9 +67,10 @@ pub struct Shown {
     pub group: Group,
     /// The changes that they execute.
     pub changes: BTreeSet<usize>,
-    /// The sequences of changes that they exercise; also of those that were not judged, as many with
-    /// the same cause were.
+    /// The sequences of changes that they exercise.
     pub sequences: Tally,
+    /// Those of inputs that differ when traced and were not judged, as many with the same cause were.
+    pub unheard: Tally,
     /// The changes that the smallest executes, and when.
     pub acting: Acts,
     /// Where the smallest is saved.
@@ -381,13 +382,14 @@ impl Court {
         let mut shown: Vec<Shown> = Vec::new();
         for (number, group) in ranked {
             let changes = self.changes.remove(&number).unwrap_or_default();
-            let mut sequences = self.sequences.remove(&number).unwrap_or_default();
+            let sequences = self.sequences.remove(&number).unwrap_or_default();
             let unheard = self.unheard.get(&group.representative.cause);
-            merge(&mut sequences, unheard.unwrap_or(&Tally::new()));
+            let unheard = unheard.cloned().unwrap_or_default();
             // What was first judged without sanitizers, or was larger, can turn out to be the same as another.
             if let Some(same) = shown.iter_mut().find(|other| other.group.is_same(group)) {
                 same.changes.extend(changes);
                 merge(&mut same.sequences, &sequences);
+                merge(&mut same.unheard, &unheard);
                 same.group.count += group.count;
                 continue;
             }
@@ -399,6 +401,7 @@ impl Court {
                 group: group.clone(),
                 changes,
                 sequences,
+                unheard,
                 acting: Acts::default(),
                 saved,
             });

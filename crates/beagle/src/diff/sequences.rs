@@ -68,6 +68,9 @@ impl Exercised {
 pub struct Known<'a> {
     /// Inputs that showed it, by the numbers of their sequences.
     pub shown: &'a BTreeMap<usize, u64>,
+    /// Inputs that may show it but were not run on the real programs: they speak neither for it nor
+    /// against.
+    pub unheard: &'a BTreeMap<usize, u64>,
     /// The changes that the input that is shown executes, and when.
     pub acting: &'a Acts,
     /// The culprits, and by change the hunks that it is in, by their numbers.
@@ -81,7 +84,7 @@ impl Exercised {
     pub fn critical(&self, known: &Known<'_>) -> Option<CriticalEntry> {
         let executed = known.acting.changes().into_iter();
         let common = executed.filter(|change| {
-            let mut shown = known.shown.keys();
+            let mut shown = known.shown.keys().chain(known.unheard.keys());
             shown.all(|&number| self.ways[number].contains(change))
         });
         let common: Vec<usize> = common.collect();
@@ -97,8 +100,9 @@ impl Exercised {
         let rest = (0..self.ways.len()).map(|number| {
             let way = &self.ways[number];
             let skips = changes.iter().any(|change| !way.contains(change));
-            let shown = known.shown.get(&number).copied().unwrap_or(0);
-            u64::from(skips) * self.inputs[number].saturating_sub(shown)
+            let but = [known.shown, known.unheard].map(|tally| tally.get(&number));
+            let but: u64 = but.into_iter().flatten().sum();
+            u64::from(skips) * self.inputs[number].saturating_sub(but)
         });
         Some(CriticalEntry {
             inputs: inputs.map(|(_, count)| count).sum(),
@@ -197,15 +201,28 @@ mod tests {
         }
     }
 
+    /// How many inputs executed which sequence.
+    type Inputs<'a> = &'a [(usize, u64)];
+
     fn critical(
         all: &Exercised,
-        shown: &[(usize, u64)],
+        shown: Inputs<'_>,
+        acting: &[usize],
+        culprits: Option<&Culprits>,
+    ) -> Option<CriticalEntry> {
+        critical_of(all, (shown, &[]), acting, culprits)
+    }
+
+    fn critical_of(
+        all: &Exercised,
+        (shown, unheard): (Inputs<'_>, Inputs<'_>),
         acting: &[usize],
         culprits: Option<&Culprits>,
     ) -> Option<CriticalEntry> {
         let hunks: BTreeMap<usize, Vec<usize>> = (0..4).map(|i| (i, vec![i + 1])).collect();
         all.critical(&Known {
             shown: &shown.iter().copied().collect(),
+            unheard: &unheard.iter().copied().collect(),
             acting: &Acts::executed(acting),
             culprits: culprits.map(|culprits| (culprits, &hunks)),
             changes: &[],
@@ -224,6 +241,18 @@ mod tests {
         assert!(entry.interaction);
         // The third executes both and does not show it.
         assert_eq!((entry.inputs, entry.skipping), (2, 1));
+    }
+
+    #[test]
+    fn inputs_that_were_not_run_on_the_real_programs_say_nothing() {
+        let all = exercised(&[&[0, 1], &[0, 1], &[0, 1], &[0], &[0]]);
+        let both = culprits(&[&[1, 2]], true);
+        let unheard = &[(0, 2), (1, 1)][..];
+        let heard = critical(&all, &[(0, 1)], &[0, 1], Some(&both)).unwrap();
+        assert_eq!((heard.inputs, heard.skipping), (1, 2));
+        // One of those that skip the second change may show the difference, too.
+        let entry = critical_of(&all, (&[(0, 1)], unheard), &[0, 1], Some(&both)).unwrap();
+        assert_eq!((entry.inputs, entry.interaction), (1, false));
     }
 
     #[test]

@@ -1,0 +1,182 @@
+//! Asking a question: on both versions as one, on one version alone, or without what stands in the way.
+
+use std::time::Duration;
+
+use beagle_solver::{Answer, Budget, Core, Expr, Path, Pool, Unknown};
+use beagle_trace::Input;
+
+use super::Engine;
+use crate::frontier::Chosen;
+use crate::loosen::{self, Loose};
+use crate::product::Product;
+use crate::question::{Aim, From, Question};
+use crate::twin::Side;
+
+/// The path of one version alone.
+pub(super) struct Own {
+    path: Path,
+    /// How many conditions of the product's prefix are its own.
+    prefix: Vec<usize>,
+}
+
+/// The time for a question the first time, and when it is put off.
+const ROUNDS: [Duration; 3] = [
+    Duration::from_millis(50),
+    Duration::from_millis(300),
+    Duration::from_millis(2000),
+];
+
+/// What making a conflict smaller costs.
+const SHRINK_EFFORT: u64 = 5;
+
+/// What a question without an answer costs, by how often it was put off.
+const VAIN_EFFORT: [u64; ROUNDS.len()] = [10, 100, 1000];
+
+impl Engine<'_> {
+    /// Finds out what a question can be asked without.
+    fn loosen(&mut self, chosen: Chosen) {
+        let at = chosen.at;
+        let Some(Some(record)) = self.records.get_mut(at.run as usize) else {
+            return;
+        };
+        let question = record.product.questions[at.question as usize].clone();
+        let tools = (&mut self.pool, &mut self.solver);
+        let run = (&record.product, &record.input);
+        let conflict = loosen::shrunk(tools, run, &question, self.options.deadline);
+        self.frontier.spend(chosen, SHRINK_EFFORT);
+        for question in loosen::loosened(&record.product, &question, &conflict) {
+            record.product.questions.push(question);
+            let product = &record.product;
+            self.frontier.add_last(&self.scene, at.run, product);
+        }
+    }
+
+    /// Asks a question; the input that it gives.
+    pub(super) fn ask(&mut self, chosen: Chosen) -> Option<Input> {
+        let at = chosen.at;
+        let record = self.records.get_mut(at.run as usize)?.as_mut()?;
+        let mut question = record.product.questions[at.question as usize].clone();
+        if !question.conflict.is_empty() {
+            self.loosen(chosen);
+            return None;
+        }
+        // None of the ways that were seen.
+        if question.aim == Aim::Flip
+            && let Some(held) = record.product.held.get(question.prefix)
+            && held.is_open()
+            && let Some(seen) = self
+                .ways
+                .get(&(record.product.hashes[question.prefix], held.site))
+        {
+            question.asked = seen.iter().map(|&way| self.pool.not(way)).collect();
+        }
+        self.scene.tried(question.edge);
+        self.solver.set_budget(Budget {
+            question: ROUNDS[(at.round as usize).min(ROUNDS.len() - 1)],
+            deadline: Some(self.options.deadline),
+        });
+        self.status.queries += 1;
+        self.frontier.account(chosen.strategy).queries += 1;
+        self.frontier.spend(chosen, 1);
+        let (pool, solver) = (&mut self.pool, &mut self.solver);
+        let product = &mut record.product;
+        let mut answer = if question.without.is_empty() {
+            solver.ask(pool, &mut product.path, question.prefix, &question.asked)
+        } else {
+            let mut loose = Loose::of(pool, product, &record.input, &question);
+            loose.ask(pool, solver, &question.asked)
+        };
+        if let Answer::Unsatisfiable(core) = &answer
+            && loosen::is_worth_it(product, &question, &core.path)
+        {
+            product.questions.push(Question {
+                conflict: core.path.clone(),
+                ..question.clone()
+            });
+            self.frontier.add_last(&self.scene, at.run, product);
+        }
+        if question.without.is_empty()
+            && let Answer::Unsatisfiable(core) = &answer
+            && let From::One(side) = question.from
+            && !is_own(&record.product, core, side)
+        {
+            // Only the other version stands in the way.
+            let own = &mut record.own[side as usize];
+            let own =
+                own.get_or_insert_with(|| Own::of(pool, &record.product, &record.input, side));
+            let prefix = own.prefix[question.prefix];
+            self.status.queries += 1;
+            answer = solver.ask(pool, &mut own.path, prefix, &question.asked);
+        }
+        match answer {
+            Answer::Satisfiable(model) => {
+                self.status.satisfiable += 1;
+                self.frontier.account(chosen.strategy).answered += 1;
+                match model.apply(pool, record.product.path.hint()) {
+                    Ok(mut input) => {
+                        self.options.shape.keep_to(&mut input);
+                        Some(input)
+                    }
+                    Err(error) => {
+                        self.status.lose(format!("input not made: {error}"), 1);
+                        None
+                    }
+                }
+            }
+            Answer::Unsatisfiable(_) => {
+                self.status.unsatisfiable += 1;
+                None
+            }
+            Answer::Unknown(why) => {
+                self.unanswered(chosen, &question, why);
+                None
+            }
+        }
+    }
+
+    fn unanswered(&mut self, chosen: Chosen, question: &Question, why: Unknown) {
+        let at = chosen.at;
+        let vain = VAIN_EFFORT[(at.round as usize).min(ROUNDS.len() - 1)];
+        self.frontier.spend(chosen, vain);
+        if !question.without.is_empty() {
+            // Whatever it is about was asked exactly, too.
+            return;
+        }
+        if why == Unknown::Budget && (at.round as usize) + 1 < ROUNDS.len() {
+            let Some(record) = &self.records[at.run as usize] else {
+                return;
+            };
+            self.frontier.put_off(&self.scene, &record.product, at);
+            return;
+        }
+        // What may not be, cannot be, whatever the solver says of it.
+        if question.aim != Aim::Fault {
+            self.status
+                .lose(format!("question not answered: {}", why.text()), 1);
+        }
+    }
+}
+
+impl Own {
+    fn of(pool: &mut Pool, product: &Product, input: &Input, side: Side) -> Self {
+        let mut path = Path::new(pool, input.clone());
+        let mut prefix = vec![0];
+        let conditions: Vec<Expr> = product.path.conditions().to_vec();
+        for (held, condition) in product.held.iter().zip(conditions) {
+            if held.from.includes(side) {
+                path.push(pool, condition);
+            }
+            prefix.push(path.conditions().len());
+        }
+        Self { path, prefix }
+    }
+}
+
+/// Whether all conditions of a conflict are of one version.
+fn is_own(product: &Product, core: &Core, side: Side) -> bool {
+    let mut conditions = core.path.iter();
+    conditions.all(|&index| {
+        let held = product.held.get(index);
+        held.is_none_or(|held| held.from.includes(side))
+    })
+}
