@@ -181,6 +181,8 @@ impl Product {
             step: 0,
             met: 0,
             context: 0,
+            level: 0,
+            caller: 0,
             executed: 0,
             compared: 0,
             variables: FxHashMap::default(),
@@ -227,6 +229,9 @@ struct Builder<'a> {
     /// The step after the last that both took.
     met: usize,
     context: Site,
+    /// Of the step that is looked at.
+    level: u8,
+    caller: u32,
     /// How often changes were executed.
     executed: u32,
     /// How often they had been when variables were last compared.
@@ -274,6 +279,8 @@ impl Builder<'_> {
             to,
             constant: None,
             mark,
+            level: self.level,
+            caller: self.caller,
         }
     }
 
@@ -305,6 +312,7 @@ impl Builder<'_> {
 
     fn alone(&mut self, side: Side, at: usize) {
         let step = self.traced(side).steps[at];
+        (self.level, self.caller) = (step.level, step.caller);
         let word = step.word as usize;
         let here = (self.product.held.len(), self.step);
         self.closing[side as usize].step(&step, self.step, &mut self.product.closed);
@@ -349,6 +357,7 @@ impl Builder<'_> {
 
     fn together(&mut self, i: usize, j: usize) {
         let (a, b) = (self.old.steps[i], self.new.steps[j]);
+        (self.level, self.caller) = (b.level, b.caller);
         for (side, step) in [(Side::Old, &a), (Side::New, &b)] {
             self.closing[side as usize].step(step, self.step, &mut self.product.closed);
         }
@@ -524,7 +533,7 @@ impl Builder<'_> {
     fn flips(&mut self, from: From, site: Site, kind: &ConditionKind, expr: Expr) {
         let prefix = self.product.held.len();
         let step = self.step;
-        let mark = self.mark();
+        let (mark, level, caller) = (self.mark(), self.level, self.caller);
         let question = |aim, asked, to, constant| Question {
             aim,
             prefix,
@@ -535,6 +544,8 @@ impl Builder<'_> {
                 to,
                 constant,
                 mark,
+                level,
+                caller,
             },
             step,
             without: Vec::new(),
@@ -719,6 +730,8 @@ impl Builder<'_> {
                         to: None,
                         constant: None,
                         mark: 0,
+                        level: 0,
+                        caller: 0,
                     },
                     step,
                     without: Vec::new(),

@@ -53,6 +53,10 @@ pub struct Edge {
     /// How often changes had been executed when control came here, as a power of two: what is
     /// known at first may be new later.
     pub mark: u8,
+    /// The level of the step: see [`Step`](crate::steps::Step).
+    pub level: u8,
+    /// The caller, likewise: what a function does for one need not be known for another.
+    pub caller: u32,
 }
 
 /// A question about a run.

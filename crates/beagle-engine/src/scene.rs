@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use beagle_change::{Irrelevance, Phase, Way};
-use beagle_program::{BlockId, Dependence, Fact, Op};
+use beagle_program::{BlockId, Dependence, Fact, Op, StmtId};
 use beagle_trace::event::{MODEL_SITES, Site};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -66,6 +66,10 @@ pub struct Scene<'a> {
     deciding: [Distances; 2],
     dependence: Option<[Dependence<'a>; 2]>,
     all: [Distances; 2],
+    /// To where something is assigned that changes read.
+    feeding: [Distances; 2],
+    /// To where something is read that changes assign.
+    using: [Distances; 2],
     irrelevance: Irrelevance<'a>,
     covered: FxHashMap<(Side, Edge), u32>,
     tried: FxHashMap<Edge, Tries>,
@@ -93,6 +97,8 @@ impl<'a> Scene<'a> {
             deciding: Default::default(),
             dependence: None,
             all: Default::default(),
+            feeding: Default::default(),
+            using: Default::default(),
             irrelevance,
             covered: FxHashMap::default(),
             tried: FxHashMap::default(),
@@ -101,7 +107,30 @@ impl<'a> Scene<'a> {
         };
         scene.all = scene.distances(&|_| true);
         scene.look_for_unreached();
+        scene.look_around();
         scene
+    }
+
+    /// Measures how far it is to where values of changes come from and go to.
+    fn look_around(&mut self) {
+        let size = Side::BOTH.map(|side| self.twin.half(side).program.stmts.len());
+        if size.iter().any(|&size| size > MOST_SLICED) {
+            return;
+        }
+        let twin = self.twin;
+        let dependence = self
+            .dependence
+            .get_or_insert_with(|| Side::BOTH.map(|side| Dependence::of(twin.half(side).program)));
+        let around = |of: &dyn Fn(&Dependence<'_>, &[StmtId]) -> Vec<BlockId>| {
+            Side::BOTH.map(|side| {
+                let half = twin.half(side);
+                let changed: Vec<StmtId> = half.changed().map(|(stmt, _)| stmt).collect();
+                let blocks = of(&dependence[side as usize], &changed);
+                Distances::to(half, &self.graphs[side as usize], &blocks)
+            })
+        };
+        self.feeding = around(&|dependence, changed| dependence.assigning(changed));
+        self.using = around(&|dependence, changed| dependence.reading(changed));
     }
 
     /// Measures how far it is to the changes that were not reached.
@@ -229,6 +258,16 @@ impl<'a> Scene<'a> {
     /// How far it is to the nearest change.
     pub fn to_any(&self, question: &Question, context: Site) -> Option<u32> {
         self.to(&self.all, question, context)
+    }
+
+    /// How far it is to where something is assigned that a change reads.
+    pub fn to_feeding(&self, question: &Question, context: Site) -> Option<u32> {
+        self.to(&self.feeding, question, context)
+    }
+
+    /// How far it is to where something is read that a change assigns.
+    pub fn to_using(&self, question: &Question, context: Site) -> Option<u32> {
+        self.to(&self.using, question, context)
     }
 
     /// Whether a question asks for a way that cannot make a difference: up to there no changed

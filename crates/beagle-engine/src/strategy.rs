@@ -100,8 +100,18 @@ impl Strategy for Infect {
         "infect"
     }
 
-    fn cost(&self, scene: &Scene<'_>, _: &Product, question: &Question) -> Option<f32> {
-        (question.aim == Aim::Infection).then(|| 1.5 + weariness(scene, question))
+    fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
+        match question.aim {
+            Aim::Infection => Some(1.5 + weariness(scene, question)),
+            // What the change reads may be the same on this way, and another on another.
+            Aim::Flip => {
+                let context = held(product, question).map_or(0, |held| held.context);
+                let far = scene.to_feeding(question, context);
+                let far = far.map_or(ASTRAY, |far| ASTRAY.min(far as f32));
+                Some(toward(scene, product, question, 0.5 * far))
+            }
+            Aim::Output | Aim::Parting | Aim::Fault => None,
+        }
     }
 }
 
@@ -127,9 +137,15 @@ impl Strategy for Propagate {
         let leaf = product.effects.last().map_or(*first, |effect| effect.step);
         let gap = question.step.abs_diff(leaf) as f32;
         let gap = (1.0 + gap).ln() * 0.3;
+        let context = held(product, question).map_or(0, |held| held.context);
+        let using = scene.to_using(question, context).unwrap_or(FAR).min(FAR);
+        let gap = gap + 0.3 * using as f32;
         Some(14.0 + weariness + gap + novelty(scene, question) - promise(product))
     }
 }
+
+/// No use of what a change assigned is farther.
+const FAR: u32 = 5;
 
 /// Comes nearer to changes that were not executed yet.
 struct Reach;

@@ -75,7 +75,7 @@ pub(crate) struct Summary {
 /// How facts are numbered.
 pub(crate) struct Nodes {
     pub(crate) blocks: u32,
-    cells: u32,
+    pub(crate) cells: u32,
     pub(crate) first_param: u32,
     /// For each function the node of its first parameter.
     params: Vec<u32>,

@@ -13,6 +13,7 @@ mod lift_debug;
 mod locals;
 mod meet;
 mod model;
+mod neighbours;
 mod order;
 mod points_to;
 mod reach;

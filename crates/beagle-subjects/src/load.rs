@@ -78,6 +78,7 @@ fn pair(dir: &Path, subject: &Form<'_>) -> Result<Pair> {
     if old == new {
         return Err(Error::invalid(&file, "old and new are the same version"));
     }
+    let golden = raw.golden.map(|golden| form.version(dir, &golden));
     let differs = raw.differs.into_iter().enumerate();
     let agrees = raw.agrees.into_iter().enumerate();
     Ok(Pair {
@@ -87,6 +88,7 @@ fn pair(dir: &Path, subject: &Form<'_>) -> Result<Pair> {
         summary: raw.summary,
         old,
         new,
+        golden: golden.transpose()?,
         changed_functions: raw.changed_functions,
         changed_globals: raw.changed_globals,
         culprits: raw.culprits,

@@ -25,6 +25,8 @@ pub struct Pair {
     pub old: Version,
     /// The version after it.
     pub new: Version,
+    /// The version after it as it should have been, if new has a mistake beside what was wanted.
+    pub golden: Option<Version>,
     /// The functions whose code changed, exactly; names as in `new`, deleted ones as in `old`.
     pub changed_functions: Vec<String>,
     /// The globals whose initialisers changed, exactly.

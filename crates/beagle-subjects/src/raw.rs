@@ -31,6 +31,7 @@ pub(crate) struct RawPair {
     pub summary: String,
     pub old: String,
     pub new: String,
+    pub golden: Option<String>,
     pub changed_functions: Vec<String>,
     #[serde(default)]
     pub changed_globals: Vec<String>,

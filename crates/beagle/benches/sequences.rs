@@ -77,6 +77,7 @@ fn search(pair: &Pair, mode: &str, seconds: u64, dir: &Path) -> Outcome {
         seed,
         seconds,
         options: if mode == "all" { &[] } else { &only },
+        first: true,
         blame: false,
     };
     match hunt.run(&dir.join("cache")) {

@@ -66,6 +66,7 @@ fn check(pair: &Pair, cache: &Path) -> Result<(), String> {
         seed: hunt::seed(pair).ok_or("no input to start from")?,
         seconds: SECONDS,
         options: &[],
+        first: true,
         blame: true,
     };
     let report = hunt.run(cache)?;

@@ -44,6 +44,7 @@ fn mutants_are_found_and_what_is_found_is_so() {
             seed: &mutation.seed,
             seconds: SECONDS,
             options: &[],
+            first: true,
             blame: false,
         };
         let report = hunt.run(&dir.path().join("cache")).unwrap();

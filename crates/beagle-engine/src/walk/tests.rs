@@ -78,6 +78,8 @@ impl<'a> Writer<'a> {
             what,
             site,
             node: 0,
+            level: 0,
+            caller: 0,
             depth: self.depth,
             word: self.steps.len() as u32,
         });

@@ -240,7 +240,16 @@ impl Bench {
         let differ = old.outcome != new.outcome
             || old.stdout != new.stdout
             || flavour == Flavour::Plain && old.stderr != new.stderr;
-        require(differ, || format!("both versions did {old}"))
+        require(differ, || format!("both versions did {old}"))?;
+        let Some(golden) = &pair.golden else {
+            return Ok(());
+        };
+        let golden = self.observe(golden, flavour, &difference.input)?;
+        let right = if difference.regression { &old } else { &new };
+        let is_right = (golden.outcome, &golden.stdout) == (right.outcome, &right.stdout);
+        require(is_right, || {
+            format!("golden did {golden}, where {right} is right")
+        })
     }
 
     fn agrees(&self, pair: &Pair, input: &Input) -> Verified {
@@ -250,7 +259,14 @@ impl Bench {
         require(ended, || format!("old does not end on {input}"))?;
         require(old == new, || {
             format!("\n old did {old}\n new did {new}\n on {input}")
-        })
+        })?;
+        match &pair.golden {
+            Some(golden) => {
+                let golden = self.observe(golden, Flavour::Plain, input)?;
+                require(golden == old, || format!("golden did {golden}, not {old}"))
+            }
+            None => Ok(()),
+        }
     }
 
     fn suite_passes(&self, version: &Version, flavour: Flavour) -> Verified {

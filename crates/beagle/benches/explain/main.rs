@@ -88,6 +88,7 @@ impl Bench<'_> {
             seed: &self.mutation.seed,
             seconds,
             options: &["--out", &out],
+            first: true,
             blame: false,
         };
         let report = hunt.run(&self.cache).ok()?;

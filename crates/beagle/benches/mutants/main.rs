@@ -89,6 +89,7 @@ impl Bench<'_> {
             seed,
             seconds: SECONDS,
             options: &[],
+            first: true,
             blame: false,
         };
         let start = self.dir.join("start");

@@ -10,6 +10,7 @@ mod abuse;
 mod command;
 mod correlated;
 mod lane;
+mod nested;
 mod papers;
 mod passwords;
 mod prune;

@@ -30,6 +30,8 @@ pub struct Hunt<'a> {
     pub seconds: u64,
     /// Further options.
     pub options: &'a [&'a str],
+    /// Whether one difference is enough.
+    pub first: bool,
     /// Whether to look for the culprits of what is found.
     pub blame: bool,
 }
@@ -40,8 +42,11 @@ impl Hunt<'_> {
         let mut command = Command::new(BEAGLE);
         command.current_dir(dir).args(["diff", "--quiet"]);
         command.args([self.old.path(), self.new.path()]);
-        command.args(["--first", "--format", "json", "--timeout"]);
+        command.args(["--format", "json", "--timeout"]);
         command.arg(self.seconds.to_string());
+        if self.first {
+            command.arg("--first");
+        }
         if !self.blame {
             command.arg("--no-blame");
         }

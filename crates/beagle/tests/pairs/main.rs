@@ -143,6 +143,7 @@ fn check(pair: &Pair, seconds: u64, workshop: &Workshop, cache: &TempDir) -> Res
         seed,
         seconds,
         options: &[],
+        first: true,
         blame: false,
     };
     let report = hunt.run(cache.path())?;
