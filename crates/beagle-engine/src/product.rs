@@ -41,6 +41,12 @@ impl Held {
         }
     }
 
+    /// Whether it is a decision that only this version makes. That an address was fixed is none: the same
+    /// variable lies elsewhere in the other version.
+    fn guards(&self, side: Side) -> bool {
+        self.from == From::One(side) && self.taken().is_some()
+    }
+
     /// Whether there are more ways on than two, of which not all are known.
     pub fn is_open(&self) -> bool {
         match self.kind {
@@ -674,7 +680,7 @@ impl Builder<'_> {
         // Where the first condition is that only this version has.
         let guard = |side: Side| {
             let mut held = held.iter();
-            held.position(|held| held.from == From::One(side))
+            held.position(|held| held.guards(side))
         };
         let guards = Side::BOTH.map(guard);
         questions.retain_mut(|question| {
@@ -706,12 +712,8 @@ impl Builder<'_> {
                 Side::New => (self.new, self.old),
             };
             let shared: FxHashSet<Expr> = other.faults.iter().map(|fault| fault.expr).collect();
-            let guards = From::One(side.other());
-            let guard = self
-                .product
-                .held
-                .iter()
-                .position(|held| held.from == guards);
+            let mut held = self.product.held.iter();
+            let guard = held.position(|held| held.guards(side.other()));
             for fault in &traced.faults {
                 let Some(&(prefix, step)) = self.done.get(&(side, fault.word)) else {
                     continue;
