@@ -15,6 +15,9 @@ pub const BEAGLE: &str = env!("CARGO_BIN_EXE_beagle");
 /// What the programs are called when they are run to check a report.
 const NAME: &str = "program";
 
+/// The file with standard input; not among the names that subjects use.
+const STDIN: &str = "standard-input";
+
 /// Where the files are that the program finds but that do not vary.
 const FIXTURE: &str = "fixture";
 
@@ -71,9 +74,8 @@ impl Hunt<'_> {
                 command.args(["--stdin-text", ""]);
             }
             false => {
-                // Not among the names that subjects use.
-                fs_err::write(dir.join("standard-input"), &self.seed.stdin)?;
-                command.args(["--stdin", "standard-input"]);
+                fs_err::write(dir.join(STDIN), &self.seed.stdin)?;
+                command.args(["--stdin", STDIN]);
             }
         }
         if dir.join(FIXTURE).is_dir() {
@@ -130,6 +132,30 @@ pub fn report(command: &mut Command, cache: &Path) -> Result<Report, String> {
         let said = String::from_utf8_lossy(&output.stderr);
         format!("no report ({error}), {}: {said}", output.status)
     })
+}
+
+/// A command to paste into a shell.
+pub fn shown(command: &Command, dir: &Path) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+    let dir = shell_words::join([dir.to_string_lossy()]);
+    format!("cd {dir} && {}", shell_words::join(words))
+}
+
+/// Writes an input into `dir`; gives a command that runs a program on it, to paste into a shell.
+pub fn written(input: &Input, dir: &Path) -> std::io::Result<String> {
+    fs_err::create_dir_all(dir)?;
+    for (name, content) in &input.files {
+        let path = dir.join(name);
+        if let Some(parent) = path.parent() {
+            fs_err::create_dir_all(parent)?;
+        }
+        fs_err::write(path, content)?;
+    }
+    fs_err::write(dir.join(STDIN), &input.stdin)?;
+    let mut command = Command::new("PROGRAM");
+    command.args(&input.args);
+    Ok(format!("{} < {STDIN}", shown(&command, dir)))
 }
 
 /// The files that are there but are not named on the command line.
