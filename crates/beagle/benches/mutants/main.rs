@@ -30,6 +30,7 @@ mod rivals;
 mod sheet;
 mod table;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -58,6 +59,7 @@ fn main() {
     let sheet = Sheet::open(&dir, &limits.question()).expect("a directory for the rows can be made");
     let count = number("MUTANTS", 400) as usize;
     let mutations = mutants::spread(&subjects, count, &dir).expect("mutants can be made");
+    let mutations = taking_turns(mutations);
     let kept = mutations.iter().filter(|mutation| sheet.has(mutation));
     match kept.count() {
         0 => println!("rows: {}", sheet.path().display()),
@@ -97,6 +99,18 @@ impl Limits {
         let program = blake3::hash(&program);
         format!("Beagle {program}, {SECONDS} s, {random} random runs, {afl} s of AFL++\n")
     }
+}
+
+/// The first mutant of each subject, then the second of each, and so on: at any time, what was measured is
+/// spread as well as the whole.
+fn taking_turns(mut mutations: Vec<Mutation>) -> Vec<Mutation> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    mutations.sort_by_cached_key(|mutation| {
+        let turn = seen.entry(mutation.subject.clone()).or_default();
+        *turn += 1;
+        *turn
+    });
+    mutations
 }
 
 /// Goes through the mutants, `JOBS` at a time.

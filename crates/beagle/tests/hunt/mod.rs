@@ -199,14 +199,14 @@ pub fn reported(entry: &InputEntry) -> Input {
 }
 
 /// Whether two versions really differ on an input, by builds in which no part of Beagle is
-/// involved: as a user builds them, or else with sanitizers.
+/// involved: as a user builds them, with flags or without, or else with sanitizers.
 pub fn differ(
     workshop: &Workshop,
     old: &Version,
     new: &Version,
     input: &Input,
 ) -> Result<bool, String> {
-    for flavour in [Flavour::Plain, Flavour::Sanitized] {
+    for flavour in [Flavour::Plain, Flavour::Bare, Flavour::Sanitized] {
         let seen = |version: &Version| -> Result<Observation, String> {
             let program = workshop.program(version, flavour);
             let program = program.map_err(|error| error.to_string())?;
@@ -214,7 +214,7 @@ pub fn differ(
         };
         let (old, new) = (seen(old)?, seen(new)?);
         let differs = match flavour {
-            Flavour::Plain => old != new,
+            Flavour::Plain | Flavour::Bare => old != new,
             // Reports hold addresses and line numbers.
             Flavour::Sanitized => {
                 (old.outcome, &old.stdout, faults(&old)) != (new.outcome, &new.stdout, faults(&new))
