@@ -56,7 +56,8 @@ fn main() {
         subjects.retain(|subject| subject.name == only);
     }
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mutants");
-    let sheet = Sheet::open(&dir, &limits.question()).expect("a directory for the rows can be made");
+    let sheet =
+        Sheet::open(&dir, &limits.question()).expect("a directory for the rows can be made");
     let count = number("MUTANTS", 400) as usize;
     let mutations = mutants::spread(&subjects, count, &dir).expect("mutants can be made");
     let mutations = taking_turns(mutations);

@@ -68,10 +68,22 @@ impl Row {
 pub fn summary(rows: &[Row], seconds: u64) -> String {
     let limit = seconds as f64;
     let columns: [(&str, Vec<Option<f64>>); 4] = [
-        ("Beagle, nothing built", rows.iter().map(|row| row.cold).collect()),
-        ("Beagle, all built", rows.iter().map(|row| row.warm).collect()),
-        ("libFuzzer, once built", rows.iter().map(|row| row.libfuzzer.found).collect()),
-        ("AFL++, once built", rows.iter().map(|row| row.afl.found).collect()),
+        (
+            "Beagle, nothing built",
+            rows.iter().map(|row| row.cold).collect(),
+        ),
+        (
+            "Beagle, all built",
+            rows.iter().map(|row| row.warm).collect(),
+        ),
+        (
+            "libFuzzer, once built",
+            rows.iter().map(|row| row.libfuzzer.found).collect(),
+        ),
+        (
+            "AFL++, once built",
+            rows.iter().map(|row| row.afl.found).collect(),
+        ),
     ];
     let mut text = String::new();
     for (name, times) in columns {
@@ -85,16 +97,20 @@ pub fn summary(rows: &[Row], seconds: u64) -> String {
         );
     }
     let built = |who: fn(&Row) -> Time| {
-        median(rows.iter().map(|row| {
-            who(row).found.unwrap_or(limit) / row.warm.unwrap_or(limit)
-        }))
+        median(
+            rows.iter()
+                .map(|row| who(row).found.unwrap_or(limit) / row.warm.unwrap_or(limit)),
+        )
     };
     let all = |who: fn(&Row) -> Time| {
         median(rows.iter().map(|row| {
             (who(row).build + who(row).found.unwrap_or(limit)) / row.cold.unwrap_or(limit)
         }))
     };
-    let _ = writeln!(text, "\nhow many times as long as Beagle, median over the pairs:");
+    let _ = writeln!(
+        text,
+        "\nhow many times as long as Beagle, median over the pairs:"
+    );
     let _ = writeln!(
         text,
         "{:24} libFuzzer {}, AFL++ {}",

@@ -130,7 +130,13 @@ impl<'a> Rivals<'a> {
                 input: self.decoded(&io(fs_err::read(found))?),
                 seconds,
             }),
-            _ => return Err(format!("random runs: {}, {}", output.status, said(&output.stderr))),
+            _ => {
+                return Err(format!(
+                    "random runs: {}, {}",
+                    output.status,
+                    said(&output.stderr)
+                ));
+            }
         };
         Ok(Outcome { build, caught })
     }
