@@ -157,7 +157,7 @@ impl Race<'_> {
             }
         };
         for difference in &report.differences {
-            let input = hunt::reported(&difference.input);
+            let input = hunt::reported(&difference.input, self.seed);
             match self.is_real(&input) {
                 Ok(true) => {}
                 Ok(false) => {

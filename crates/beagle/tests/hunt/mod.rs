@@ -182,15 +182,17 @@ fn file(name: &OsStr) -> OsString {
     OsString::from_vec([b"@{", name.as_bytes(), b"}"].concat())
 }
 
-/// An input of a report as the subjects' own runner takes it.
-pub fn reported(entry: &InputEntry) -> Input {
+/// An input of a report as the subjects' own runner takes it, with the files that the seed has beside
+/// those that vary.
+pub fn reported(entry: &InputEntry, seed: &Input) -> Input {
+    let beside = beside(seed).map(|(name, content)| (name.clone(), content.clone()));
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let args = entry.args.iter();
     Input {
         args: args.map(|arg| OsString::from_vec(arg.0.clone())).collect(),
         stdin: entry.stdin.0.clone(),
-        files: (entry.files.iter())
-            .map(|(name, content)| (text(&name.0), content.0.clone()))
+        files: beside
+            .chain((entry.files.iter()).map(|(name, content)| (text(&name.0), content.0.clone())))
             .collect(),
         env: (entry.env.iter())
             .map(|(name, value)| (text(&name.0), text(&value.0)))
