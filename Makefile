@@ -4,7 +4,7 @@
 CARGO ?= cargo
 EXAMPLE = subjects/fields
 
-.PHONY: all setup build demo test lint bench-ablation bench-changes bench-executor bench-explain bench-lane bench-mutants bench-sequences bench-solver clean
+.PHONY: all setup build demo test lint bench-ablation bench-changes bench-executor bench-explain bench-lane bench-mutants bench-race bench-sequences bench-solver clean
 
 all: build
 
@@ -49,10 +49,15 @@ bench-explain: setup
 bench-solver: setup
 	$(CARGO) bench -p beagle --bench solver
 
-# How many mutants of the subjects Beagle finds, against random inputs and AFL++; takes hours.
-# MUTANTS=28 AFL=0 RANDOM_RUNS=10000 takes minutes.
+# How many mutants of the subjects Beagle finds, against random inputs and AFL++; takes hours, and goes on
+# where it was if it is interrupted. MUTANTS=28 AFL=0 RANDOM_RUNS=10000 takes minutes.
 bench-mutants: setup
 	scripts/bench-mutants
+
+# Who is first to find a difference: Beagle, a harness for libFuzzer, or AFL++; takes half an hour.
+# PAIRS=4 RIVAL_SECONDS=10 takes a minute or two.
+bench-race: setup
+	scripts/bench-race
 
 # What each technique saves on the pairs and on mutants of the subjects; takes hours.
 # PAIRS=20 MUTANTS=10 takes some minutes.

@@ -30,6 +30,9 @@ pub(crate) const CLANG: &str = "clang-19";
 pub enum Flavour {
     /// As a user would.
     Plain,
+    /// Without optimisation, as by a compiler that gets no flags: one that optimises may drop a loop
+    /// that never ends.
+    Bare,
     /// With address and undefined-behaviour sanitizers, the first error of which is the end.
     Sanitized,
 }
@@ -37,7 +40,7 @@ pub enum Flavour {
 impl Flavour {
     fn flags(self) -> &'static [&'static str] {
         match self {
-            Self::Plain => &[],
+            Self::Plain | Self::Bare => &[],
             Self::Sanitized => &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
         }
     }
@@ -49,8 +52,11 @@ pub fn build(version: &Version, flavour: Flavour, dir: &Path) -> Result<PathBuf>
         Source::File(file) => {
             let program = dir.join("program");
             let mut command = Command::new(CLANG);
+            if flavour != Flavour::Bare {
+                command.arg("-O1");
+            }
             command
-                .args(["-O1", "-g", "-std=gnu11", "-w"])
+                .args(["-g", "-std=gnu11", "-w"])
                 .args(flavour.flags());
             command
                 .arg("-o")

@@ -1,11 +1,17 @@
 //! How many mutants of the subjects Beagle finds, and how soon, against random inputs and AFL++:
 //! `make bench-mutants`.
 //!
-//! `MUTANTS=400` of them, spread over the subjects; Beagle has 20 s for each, AFL++ `AFL=60`
-//! seconds (0: not at all), and there are up to `RANDOM_RUNS=1000000` random inputs. All start from one
-//! input, and everything that is reported is checked with builds that no part of Beagle made.
-//! `SUBJECT=name` looks at one subject only. The rows, with a command for each mutant that was
-//! missed, are in `mutants/rows.csv` in the directory that is printed at the end.
+//! `MUTANTS=400` of them, spread over the subjects; Beagle has 20 s for each. Those that it does not
+//! find are given to its rivals: up to `RANDOM_RUNS=1000000` random inputs, and if these show nothing,
+//! AFL++ for `AFL=60` seconds (0: not at all). A mutant that nobody finds counts as not
+//! distinguishable. All start from one input, and everything that is reported is checked with builds
+//! that no part of Beagle made. `SUBJECT=name` looks at one subject only, `JOBS=2` at two mutants at a
+//! time, which makes both slower.
+//!
+//! The rows, with a command for each search and what shows a mutant that was missed, are in
+//! `rows.csv` in the directory that is printed. If it is interrupted, the next run goes on where
+//! it was: rows are kept while mutants, limits and Beagle itself are the same. Remove the directory
+//! to measure anew.
 #![allow(
     clippy::print_stdout,
     clippy::expect_used,
@@ -18,52 +24,108 @@ mod hunt;
 #[allow(dead_code, reason = "shared with the tests")]
 #[path = "../../tests/hunt/mutants.rs"]
 mod mutants;
+#[allow(dead_code, reason = "shared with the race")]
+#[path = "../rivals/mod.rs"]
 mod rivals;
+mod sheet;
 mod table;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use beagle_report::diff::Report;
 use beagle_subjects::{Input, Workshop, number};
 use hunt::Hunt;
 use mutants::Mutation;
-use rivals::{Caught, Rivals};
+use rivals::{Outcome, Rivals};
+use sheet::Sheet;
 use table::{Beagle, Row};
 
 /// How long Beagle looks for one mutant.
 const SECONDS: u64 = 20;
 
 fn main() {
-    let count = number("MUTANTS", 400) as usize;
-    let (random, afl) = (number("RANDOM_RUNS", 1_000_000), number("AFL", 60));
+    let limits = Limits {
+        random: number("RANDOM_RUNS", 1_000_000),
+        afl: number("AFL", 60),
+    };
     let subjects = beagle_subjects::subjects(&beagle_subjects::root());
     let mut subjects = subjects.expect("the subjects load");
     if let Ok(only) = std::env::var("SUBJECT") {
         subjects.retain(|subject| subject.name == only);
     }
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mutants");
-    let _ = fs_err::remove_dir_all(&dir);
-    fs_err::create_dir_all(&dir).expect("a directory for the mutants can be made");
+    let sheet =
+        Sheet::open(&dir, &limits.question()).expect("a directory for the rows can be made");
+    let count = number("MUTANTS", 400) as usize;
     let mutations = mutants::spread(&subjects, count, &dir).expect("mutants can be made");
-    let mut rows = Vec::new();
-    for mutation in &mutations {
-        let bench = Bench {
-            mutation,
-            dir: dir.join(&mutation.subject).join(&mutation.mutant.id),
-            cache: dir.join("cache"),
-            workshop: Workshop::new().expect("a temporary directory can be made"),
-        };
-        let row = bench.row(random, afl);
-        println!("{}", row.line());
-        rows.push(row);
-        // Also if the rest is interrupted.
-        fs_err::write(dir.join("rows.csv"), table::csv(&rows)).expect("the rows can be written");
+    let mutations = taking_turns(mutations);
+    let kept = mutations.iter().filter(|mutation| sheet.has(mutation));
+    match kept.count() {
+        0 => println!("rows: {}", sheet.path().display()),
+        kept => println!("{kept} rows are kept from {}", sheet.path().display()),
     }
+    in_turn(&mutations, |mutation| {
+        if !sheet.has(mutation) {
+            sheet.put(Bench::new(mutation, &dir).searched());
+        }
+    });
+    // Only now, as what was not found takes most of the time.
+    in_turn(&mutations, |mutation| {
+        if let Some(row) = sheet.row(mutation).filter(Row::wants_rivals) {
+            sheet.put(Bench::new(mutation, &dir).contested(row, &limits));
+        }
+    });
+    let rows: Vec<Row> = mutations.iter().filter_map(|it| sheet.row(it)).collect();
     println!("\n{}", table::summary(&rows));
-    println!("rows: {}", dir.join("rows.csv").display());
+    println!("rows: {}", sheet.path().display());
     let wrong = rows.iter().any(|row| matches!(row.beagle, Beagle::Wrong));
     assert!(!wrong, "Beagle reported what is not so");
+}
+
+/// What the rivals may do.
+struct Limits {
+    /// Random inputs.
+    random: u64,
+    /// Seconds of AFL++.
+    afl: u64,
+}
+
+impl Limits {
+    /// What has to be the same for rows to stay as they are.
+    fn question(&self) -> String {
+        let program = fs_err::read(hunt::BEAGLE).expect("Beagle was built before its benchmark");
+        let Self { random, afl } = self;
+        let program = blake3::hash(&program);
+        format!("Beagle {program}, {SECONDS} s, {random} random runs, {afl} s of AFL++\n")
+    }
+}
+
+/// The first mutant of each subject, then the second of each, and so on: at any time, what was measured is
+/// spread as well as the whole.
+fn taking_turns(mut mutations: Vec<Mutation>) -> Vec<Mutation> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    mutations.sort_by_cached_key(|mutation| {
+        let turn = seen.entry(mutation.subject.clone()).or_default();
+        *turn += 1;
+        *turn
+    });
+    mutations
+}
+
+/// Goes through the mutants, `JOBS` at a time.
+fn in_turn(mutations: &[Mutation], work: impl Fn(&Mutation) + Sync) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..number("JOBS", 1).max(1) {
+            scope.spawn(|| {
+                while let Some(mutation) = mutations.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    work(mutation);
+                }
+            });
+        }
+    });
 }
 
 /// One mutant on the bench.
@@ -74,8 +136,18 @@ struct Bench<'a> {
     workshop: Workshop,
 }
 
-impl Bench<'_> {
-    fn row(&self, random: u64, afl: u64) -> Row {
+impl<'a> Bench<'a> {
+    fn new(mutation: &'a Mutation, dir: &Path) -> Self {
+        Self {
+            mutation,
+            dir: dir.join(&mutation.subject).join(&mutation.mutant.id),
+            cache: dir.join("cache"),
+            workshop: Workshop::new().expect("a temporary directory can be made"),
+        }
+    }
+
+    /// What Beagle makes of it.
+    fn searched(&self) -> Row {
         let Mutation {
             subject,
             mutant,
@@ -101,9 +173,11 @@ impl Bench<'_> {
             beagle: Beagle::Missed,
             runs: 0,
             queries: 0,
+            contested: false,
             random: None,
             afl: None,
-            command: shown(&command, &start),
+            shown_by: String::new(),
+            command: hunt::shown(&command, &start),
             note: String::new(),
         };
         match hunt::report(&mut command, &self.cache) {
@@ -113,16 +187,26 @@ impl Bench<'_> {
             }
             Err(error) => row.note = error,
         }
-        let rivals = Rivals::new(old, new, seed, &self.dir.join("rivals")).map(|rivals| {
-            if random > 0 {
-                row.random = self.confirmed(rivals.random(random), &mut row.note);
+        row
+    }
+
+    /// The same row after the rivals had their turn, the quick one first.
+    fn contested(&self, mut row: Row, limits: &Limits) -> Row {
+        row.contested = true;
+        let Mutation { old, new, seed, .. } = self.mutation;
+        let dir = self.dir.join("rivals");
+        let rivals = match Rivals::new(old, new, seed, &dir) {
+            Ok(rivals) => rivals,
+            Err(error) => {
+                row.note.push_str(&error);
+                return row;
             }
-            if afl > 0 {
-                row.afl = self.confirmed(rivals.afl(afl), &mut row.note);
-            }
-        });
-        if let Err(error) = rivals {
-            row.note.push_str(&error);
+        };
+        if limits.random > 0 {
+            row.random = self.confirmed(rivals.random(limits.random), &mut row);
+        }
+        if limits.afl > 0 && row.random.is_none() {
+            row.afl = self.confirmed(rivals.afl(limits.afl), &mut row);
         }
         row
     }
@@ -136,27 +220,32 @@ impl Bench<'_> {
             };
         }
         let wrong = report.differences.iter().find(|difference| {
-            let input = hunt::reported(&difference.input);
+            let input = hunt::reported(&difference.input, &self.mutation.seed);
             !self.is_real(&input, note)
         });
         match wrong {
             Some(difference) => {
-                note.push_str(&hunt::reported(&difference.input).to_string());
+                note.push_str(&hunt::reported(&difference.input, &self.mutation.seed).to_string());
                 Beagle::Wrong
             }
             None => Beagle::Found(report.seconds_to_first.unwrap_or(report.seconds)),
         }
     }
 
-    /// How long a rival took for what is so.
-    fn confirmed(&self, caught: Result<Option<Caught>, String>, note: &mut String) -> Option<f64> {
-        match caught {
-            Ok(caught) => {
-                let caught = caught?;
-                self.is_real(&caught.input, note).then_some(caught.seconds)
+    /// How long a rival took for what is so; the row gets a command that shows it.
+    fn confirmed(&self, outcome: Result<Outcome, String>, row: &mut Row) -> Option<f64> {
+        match outcome {
+            Ok(outcome) => {
+                let caught = outcome.caught?;
+                if !self.is_real(&caught.input, &mut row.note) {
+                    return None;
+                }
+                let shown = hunt::written(&caught.input, &self.dir.join("shown"));
+                row.shown_by = shown.unwrap_or_else(|error| error.to_string());
+                Some(caught.seconds)
             }
             Err(error) => {
-                note.push_str(&error);
+                row.note.push_str(&error);
                 None
             }
         }
@@ -169,12 +258,4 @@ impl Bench<'_> {
             false
         })
     }
-}
-
-/// A command to paste into a shell.
-fn shown(command: &Command, dir: &Path) -> String {
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
-    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
-    let dir = shell_words::join([dir.to_string_lossy()]);
-    format!("cd {dir} && {}", shell_words::join(words))
 }

@@ -25,10 +25,14 @@ pub struct Row {
     pub beagle: Beagle,
     pub runs: u64,
     pub queries: u64,
+    /// Whether the rivals had their turn.
+    pub contested: bool,
     /// Seconds until a random input told the versions apart.
     pub random: Option<f64>,
     /// The same for AFL++.
     pub afl: Option<f64>,
+    /// Runs a version on the input with which a rival told them apart.
+    pub shown_by: String,
     /// Repeats the search.
     pub command: String,
     /// What went wrong.
@@ -41,14 +45,21 @@ impl Row {
         self.seconds().is_some() || self.random.is_some() || self.afl.is_some()
     }
 
-    fn seconds(&self) -> Option<f64> {
+    /// Whether it is for the rivals to say if there is anything to find.
+    pub fn wants_rivals(&self) -> bool {
+        self.seconds().is_none() && !self.contested
+    }
+
+    /// How long Beagle took, if it found it.
+    pub fn seconds(&self) -> Option<f64> {
         match self.beagle {
             Beagle::Found(seconds) => Some(seconds),
             _ => None,
         }
     }
 
-    fn verdict(&self) -> &'static str {
+    /// What that comes to.
+    pub fn verdict(&self) -> &'static str {
         match self.beagle {
             Beagle::Found(_) => "found",
             Beagle::Missed if self.is_distinguished() => "missed",
@@ -81,44 +92,14 @@ impl Row {
             shown(self.afl),
             file.display()
         );
+        if !self.shown_by.is_empty() {
+            let _ = write!(text, "\n    {}", self.shown_by);
+        }
         if !self.note.is_empty() {
             let _ = write!(text, "\n    {}", self.note.trim_end());
         }
         text
     }
-}
-
-/// The rows for other programs.
-pub fn csv(rows: &[Row]) -> String {
-    let mut text = String::from(
-        "subject,mutant,operator,class,file,line,function,original,replacement,\
-         verdict,seconds,runs,queries,random_seconds,afl_seconds,note,command\n",
-    );
-    for row in rows {
-        let mutant = &row.mutant;
-        let fields = [
-            row.subject.clone(),
-            mutant.id.clone(),
-            mutant.operator.to_string(),
-            mutant.class.to_string(),
-            mutant.file.display().to_string(),
-            mutant.line.to_string(),
-            mutant.function.clone(),
-            mutant.original.clone(),
-            mutant.replacement.clone(),
-            row.verdict().to_owned(),
-            exact(row.seconds()),
-            row.runs.to_string(),
-            row.queries.to_string(),
-            exact(row.random),
-            exact(row.afl),
-            row.note.clone(),
-            row.command.clone(),
-        ];
-        let fields = fields.map(|field| format!("\"{}\"", field.replace('"', "\"\"")));
-        let _ = writeln!(text, "{}", fields.join(","));
-    }
-    text
 }
 
 /// By subject and class, and all together.
@@ -129,8 +110,8 @@ pub fn summary(rows: &[Row]) -> String {
         parts.entry(key).or_default().push(row);
     }
     let mut text = format!(
-        "{:24} {:>7} {:>8} {:>5} {:>5}  {:>8} {:>8} {:>6}\n",
-        "", "mutants", "distinct", "found", "%", "beagle s", "afl++ s", "wrong"
+        "{:24} {:>7} {:>8} {:>5} {:>5}  {:>8} {:>6}\n",
+        "", "mutants", "distinct", "found", "%", "beagle s", "wrong"
     );
     for ((subject, class), rows) in &parts {
         text.push_str(&total(&format!("{subject} {class}"), rows));
@@ -147,11 +128,10 @@ fn total(name: &str, rows: &[&Row]) -> String {
         .filter(|row| matches!(row.beagle, Beagle::Wrong))
         .count();
     format!(
-        "{name:24} {:7} {distinct:8} {found:5} {:5.1}  {:>8} {:>8} {wrong:6}\n",
+        "{name:24} {:7} {distinct:8} {found:5} {:5.1}  {:>8} {wrong:6}\n",
         rows.len(),
         100.0 * found as f64 / distinct.max(1) as f64,
         shown(median(rows.iter().filter_map(|row| row.seconds()))),
-        shown(median(rows.iter().filter_map(|row| row.afl))),
     )
 }
 
@@ -163,8 +143,4 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 fn shown(seconds: Option<f64>) -> String {
     seconds.map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.2}"))
-}
-
-fn exact(seconds: Option<f64>) -> String {
-    seconds.map_or_else(String::new, |seconds| format!("{seconds:.3}"))
 }

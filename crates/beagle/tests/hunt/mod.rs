@@ -15,6 +15,9 @@ pub const BEAGLE: &str = env!("CARGO_BIN_EXE_beagle");
 /// What the programs are called when they are run to check a report.
 const NAME: &str = "program";
 
+/// The file with standard input; not among the names that subjects use.
+const STDIN: &str = "standard-input";
+
 /// Where the files are that the program finds but that do not vary.
 const FIXTURE: &str = "fixture";
 
@@ -76,9 +79,8 @@ impl Hunt<'_> {
                 command.args(["--stdin-text", ""]);
             }
             false => {
-                // Not among the names that subjects use.
-                fs_err::write(dir.join("standard-input"), &self.seed.stdin)?;
-                command.args(["--stdin", "standard-input"]);
+                fs_err::write(dir.join(STDIN), &self.seed.stdin)?;
+                command.args(["--stdin", STDIN]);
             }
         }
         if dir.join(FIXTURE).is_dir() {
@@ -137,6 +139,30 @@ pub fn report(command: &mut Command, cache: &Path) -> Result<Report, String> {
     })
 }
 
+/// A command to paste into a shell.
+pub fn shown(command: &Command, dir: &Path) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+    let dir = shell_words::join([dir.to_string_lossy()]);
+    format!("cd {dir} && {}", shell_words::join(words))
+}
+
+/// Writes an input into `dir`; gives a command that runs a program on it, to paste into a shell.
+pub fn written(input: &Input, dir: &Path) -> std::io::Result<String> {
+    fs_err::create_dir_all(dir)?;
+    for (name, content) in &input.files {
+        let path = dir.join(name);
+        if let Some(parent) = path.parent() {
+            fs_err::create_dir_all(parent)?;
+        }
+        fs_err::write(path, content)?;
+    }
+    fs_err::write(dir.join(STDIN), &input.stdin)?;
+    let mut command = Command::new("PROGRAM");
+    command.args(&input.args);
+    Ok(format!("{} < {STDIN}", shown(&command, dir)))
+}
+
 /// The files that are there but are not named on the command line.
 pub fn beside(input: &Input) -> impl Iterator<Item = (&String, &Vec<u8>)> {
     let is_word = |name: &str| input.args.iter().any(|word| word == name);
@@ -161,15 +187,17 @@ fn file(name: &OsStr) -> OsString {
     OsString::from_vec([b"@{", name.as_bytes(), b"}"].concat())
 }
 
-/// An input of a report as the subjects' own runner takes it.
-pub fn reported(entry: &InputEntry) -> Input {
+/// An input of a report as the subjects' own runner takes it, with the files that the seed has beside
+/// those that vary.
+pub fn reported(entry: &InputEntry, seed: &Input) -> Input {
+    let beside = beside(seed).map(|(name, content)| (name.clone(), content.clone()));
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let args = entry.args.iter();
     Input {
         args: args.map(|arg| OsString::from_vec(arg.0.clone())).collect(),
         stdin: entry.stdin.0.clone(),
-        files: (entry.files.iter())
-            .map(|(name, content)| (text(&name.0), content.0.clone()))
+        files: beside
+            .chain((entry.files.iter()).map(|(name, content)| (text(&name.0), content.0.clone())))
             .collect(),
         env: (entry.env.iter())
             .map(|(name, value)| (text(&name.0), text(&value.0)))
@@ -178,14 +206,14 @@ pub fn reported(entry: &InputEntry) -> Input {
 }
 
 /// Whether two versions really differ on an input, by builds in which no part of Beagle is
-/// involved: as a user builds them, or else with sanitizers.
+/// involved: as a user builds them, with flags or without, or else with sanitizers.
 pub fn differ(
     workshop: &Workshop,
     old: &Version,
     new: &Version,
     input: &Input,
 ) -> Result<bool, String> {
-    for flavour in [Flavour::Plain, Flavour::Sanitized] {
+    for flavour in [Flavour::Plain, Flavour::Bare, Flavour::Sanitized] {
         let seen = |version: &Version| -> Result<Observation, String> {
             let program = workshop.program(version, flavour);
             let program = program.map_err(|error| error.to_string())?;
@@ -193,7 +221,7 @@ pub fn differ(
         };
         let (old, new) = (seen(old)?, seen(new)?);
         let differs = match flavour {
-            Flavour::Plain => old != new,
+            Flavour::Plain | Flavour::Bare => old != new,
             // Reports hold addresses and line numbers.
             Flavour::Sanitized => {
                 (old.outcome, &old.stdout, faults(&old)) != (new.outcome, &new.stdout, faults(&new))

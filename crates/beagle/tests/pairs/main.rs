@@ -157,7 +157,7 @@ fn check(pair: &Pair, seconds: u64, workshop: &Workshop, cache: &TempDir) -> Res
             pair.kind, report.runs, report.queries, report.seconds, report.changes
         ));
     };
-    let input = hunt::reported(&difference.input);
+    let input = hunt::reported(&difference.input, seed);
     let really = hunt::differ(workshop, &pair.old, &pair.new, &input)?;
     match (is_there, really) {
         (true, true) => Ok(()),

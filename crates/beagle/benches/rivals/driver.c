@@ -1,10 +1,13 @@
 // Runs two versions of a program on the same input and tells whether they do the same: the rivals
-// of Beagle in `make bench-mutants`. Each version runs in a child of its own, which puts back all
-// that it changed; what it writes goes to memory.
+// of Beagle in `make bench-mutants` and `make bench-race`. What it says is always seen in children,
+// one for each version, which puts back all that they changed; what they write goes to memory.
+// Random runs and libFuzzer look for such inputs inside the process first, which is faster by far.
 //
 //   driver FILE             one input; aborts if the versions differ (for AFL++)
 //   driver FILE RUNS OUT    so many random changes of the input; writes the first that tells the
 //                           versions apart to OUT and prints the number of runs
+//
+// With LIBFUZZER it is a target of libFuzzer, which aborts if the versions differ.
 //
 // An input is: the arguments that vary, each ended by a byte of 0; the files, each with its size in
 // two bytes, low byte first; the rest is standard input.
@@ -22,16 +25,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "inside.h"
+
 // Written for each subject: `words`, the arguments with 0 for those that vary, and `files`, the
 // names of the files that vary. Both end with END.
 #define END ((const char *)-1)
 #include "shape.h"
 
+NOT_WATCHED_FROM_HERE
+
 extern int old_main(int, char **, char **);
 extern int new_main(int, char **, char **);
 extern char **environ;
 
-enum { MOST_PARTS = 64, MOST_BYTES = 4096, MOST_OUTPUT = 1 << 20 };
+enum { MOST_PARTS = 64, MOST_BYTES = 4096 };
 
 // A part of an input: an argument, a file, or standard input, which is the last.
 struct part {
@@ -112,10 +119,12 @@ static void become(int version, char **arguments, int count) {
     limit(RLIMIT_CPU, 3);
     limit(RLIMIT_CORE, 0);
     setitimer(ITIMER_VIRTUAL, &second, 0);
+    for (int i = 1; i < 32; i++)
+        signal(i, SIG_DFL);
     dup2(input_fd, 0);
     dup2(output_fd[version][0], 1);
     dup2(output_fd[version][1], 2);
-    exit((version ? new_main : old_main)(count, arguments, environ));
+    inside_exit((version ? new_main : old_main)(count, arguments, environ));
 }
 
 static int run(int version, char **arguments, int count) {
@@ -134,12 +143,20 @@ static int run(int version, char **arguments, int count) {
     return status;
 }
 
-// Whether the versions differ on the input in the parts.
-static int differ(void) {
-    char *arguments[MOST_PARTS + 2] = {"program"};
-    int count = 1, varying = 0;
+// The words that the input in the parts stands for.
+static int command_line(char **arguments) {
+    int count = 0, varying = 0;
+    arguments[count++] = "program";
     for (int i = 0; words[i] != END; i++)
         arguments[count++] = words[i] ? (char *)words[i] : (char *)parts[varying++].bytes;
+    arguments[count] = 0;
+    return count;
+}
+
+// Whether the versions differ on the input in the parts.
+static int differ(void) {
+    char *arguments[MOST_PARTS + 2];
+    int count = command_line(arguments);
     for (int i = 0; files[i] != END; i++) {
         int fd = open(files[i], O_WRONLY | O_CREAT, 0644);
         if (fd < 0)
@@ -158,6 +175,30 @@ static int differ(void) {
             return 1;
     }
     return 0;
+}
+
+// The same, but quickly: inside this process, and again in children only if they seem to differ.
+static int differ_soon(void) {
+    static struct seen seen[2];
+    static struct part words_before[MOST_PARTS];
+    struct content contents[MOST_PARTS + 1] = {{0}};
+    int file_count = part_count - argument_count - 1;
+    for (int i = 0; i <= file_count; i++) {
+        struct part *part = &parts[argument_count + i];
+        contents[i] = (struct content){i < file_count ? files[i] : 0, part->bytes, part->size};
+    }
+    // A program may write to its arguments.
+    memcpy(words_before, parts, sizeof(struct part) * (size_t)argument_count);
+    for (int version = 0; version < 2; version++) {
+        char *arguments[MOST_PARTS + 2];
+        int count = command_line(arguments);
+        inside_run(version, arguments, count, contents, &seen[version]);
+        memcpy(parts, words_before, sizeof(struct part) * (size_t)argument_count);
+    }
+    int same = seen[0].status == seen[1].status;
+    for (int i = 0; same && i < 2; i++)
+        same = seen[0].size[i] == seen[1].size[i] && !memcmp(seen[0].bytes[i], seen[1].bytes[i], seen[0].size[i]);
+    return !same && differ();
 }
 
 static uint64_t state = 88172645463325252u;
@@ -228,7 +269,7 @@ static void vary(void) {
 static int random_runs(long runs, const char *out) {
     memcpy(seed, parts, sizeof seed);
     for (long n = 1; n <= runs; n++) {
-        if (differ()) {
+        if (differ_soon()) {
             FILE *file = fopen(out, "wb");
             if (!file)
                 fail(out);
@@ -243,17 +284,38 @@ static int random_runs(long runs, const char *out) {
     return 0;
 }
 
-int main(int argc, char **argv) {
+static void prepare(void) {
     for (int i = 0; words[i] != END; i++)
         argument_count += !words[i];
     part_count = argument_count + 1;
     for (int i = 0; files[i] != END; i++)
         part_count++;
-    if (argc < 2 || part_count > MOST_PARTS)
-        return 2;
+    if (part_count > MOST_PARTS)
+        exit(2);
     input_fd = memory("input");
     for (int i = 0; i < 4; i++)
         output_fd[i / 2][i % 2] = memory("output");
+}
+
+#ifdef LIBFUZZER
+int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size) {
+    if (!part_count) {
+        prepare();
+        inside_start();
+    }
+    decode(bytes, size);
+    if (differ_soon()) {
+        // So that libFuzzer hears of it.
+        inside_end();
+        abort();
+    }
+    return 0;
+}
+#else
+int main(int argc, char **argv) {
+    if (argc < 2)
+        return 2;
+    prepare();
 #ifdef __AFL_HAVE_MANUAL_CONTROL
     __AFL_INIT();
 #endif
@@ -264,9 +326,14 @@ int main(int argc, char **argv) {
         fail(argv[1]);
     close(fd);
     decode(bytes, (size_t)size);
-    if (argc == 4)
+    if (argc == 4) {
+        inside_start();
         return random_runs(atol(argv[2]), argv[3]);
+    }
     if (differ())
         abort();
     return 0;
 }
+#endif
+
+NOT_WATCHED_TO_HERE

@@ -1,23 +1,63 @@
-//! What else could have found a difference: random inputs, and AFL++ as differential fuzzer. Both
-//! drive a program that holds both versions (`driver.c`).
+//! What else could have found a difference: random inputs, AFL++ and libFuzzer as differential
+//! fuzzers. All drive a program that holds both versions (`driver.c`). Shared by the benchmarks.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use beagle_subjects::{Input, Source, Version};
 
-/// The program that runs both versions.
-const DRIVER: &str = include_str!("driver.c");
+/// The sources of the program that runs both versions.
+const DRIVER: [(&str, &str); 3] = [
+    ("driver.c", include_str!("driver.c")),
+    ("inside.c", include_str!("inside.c")),
+    ("inside.h", include_str!("inside.h")),
+];
 
-/// Its compiler for random runs.
-const CLANG: &str = "clang-19";
+/// What versions call in the driver instead of libc, with `inside_` before it, so that they can be
+/// run again and again in one process.
+const INSIDE: [&str; 11] = [
+    "abort", "calloc", "exit", "fclose", "fopen", "free", "getdelim", "getline", "malloc",
+    "realloc", "strdup",
+];
 
-/// Its compiler for AFL++.
-const AFL_CLANG: &str = "afl-clang-fast";
+/// A sort of driver.
+#[derive(Clone, Copy)]
+struct Sort {
+    name: &'static str,
+    compiler: &'static str,
+    /// For the versions.
+    compile: &'static [&'static str],
+    /// For the driver, which is linked at once.
+    link: &'static [&'static str],
+}
+
+/// For random runs.
+const RANDOM: Sort = Sort {
+    name: "random",
+    compiler: "clang-19",
+    compile: &[],
+    link: &["-static"],
+};
+
+/// For AFL++.
+const AFL: Sort = Sort {
+    name: "afl",
+    compiler: "afl-clang-fast",
+    compile: &[],
+    link: &[],
+};
+
+/// For libFuzzer.
+const LIBFUZZER: Sort = Sort {
+    name: "libfuzzer",
+    compiler: "clang-19",
+    compile: &["-fsanitize=fuzzer-no-link"],
+    link: &["-fsanitize=fuzzer", "-DLIBFUZZER"],
+};
 
 /// An input that a rival says tells the versions apart.
 pub struct Caught {
@@ -25,6 +65,14 @@ pub struct Caught {
     pub input: Input,
     /// How long it took, building apart.
     pub seconds: f64,
+}
+
+/// What a rival did.
+pub struct Outcome {
+    /// How long it took to build it, in seconds.
+    pub build: f64,
+    /// What it found.
+    pub caught: Option<Caught>,
 }
 
 /// Two versions and the input to start from.
@@ -56,14 +104,16 @@ impl<'a> Rivals<'a> {
         }
         io(fs_err::create_dir_all(dir.join("seeds")))?;
         io(fs_err::write(dir.join("seeds/seed"), rivals.encoded()))?;
-        io(fs_err::write(dir.join("driver.c"), DRIVER))?;
+        for (name, text) in DRIVER {
+            io(fs_err::write(dir.join(name), text))?;
+        }
         io(fs_err::write(dir.join("shape.h"), rivals.shape()))?;
         Ok(rivals)
     }
 
     /// Tries so many random inputs.
-    pub fn random(&self, runs: u64) -> Result<Option<Caught>, String> {
-        let driver = self.driver(CLANG, &["-static"])?;
+    pub fn random(&self, runs: u64) -> Result<Outcome, String> {
+        let (driver, build) = self.driver(RANDOM)?;
         let found = self.dir.join("random");
         let start = Instant::now();
         let mut command = Command::new(driver);
@@ -73,19 +123,27 @@ impl<'a> Rivals<'a> {
             .current_dir(self.dir.join("run"))
             .stdin(Stdio::null());
         let output = io(command.output())?;
-        match output.status.code() {
-            Some(0) => Ok(None),
-            Some(1) => Ok(Some(Caught {
+        let seconds = start.elapsed().as_secs_f64();
+        let caught = match output.status.code() {
+            Some(0) => None,
+            Some(1) => Some(Caught {
                 input: self.decoded(&io(fs_err::read(found))?),
-                seconds: start.elapsed().as_secs_f64(),
-            })),
-            _ => Err(format!("random runs: {}", said(&output.stderr))),
-        }
+                seconds,
+            }),
+            _ => {
+                return Err(format!(
+                    "random runs: {}, {}",
+                    output.status,
+                    said(&output.stderr)
+                ));
+            }
+        };
+        Ok(Outcome { build, caught })
     }
 
     /// Fuzzes for so many seconds.
-    pub fn afl(&self, seconds: u64) -> Result<Option<Caught>, String> {
-        let driver = self.driver(AFL_CLANG, &[])?;
+    pub fn afl(&self, seconds: u64) -> Result<Outcome, String> {
+        let (driver, build) = self.driver(AFL)?;
         let out = self.dir.join("afl");
         let start = Instant::now();
         let mut command = Command::new("afl-fuzz");
@@ -109,14 +167,15 @@ impl<'a> Rivals<'a> {
             .current_dir(self.dir.join("run"))
             .stdin(Stdio::null());
         let output = io(command.output())?;
-        let elapsed = start.elapsed().as_secs_f64();
+        let seconds = start.elapsed().as_secs_f64();
         // A seed that already tells them apart is refused, as it makes the driver abort.
         let text = String::from_utf8_lossy(&output.stdout);
         if text.contains("results in a crash") {
-            return Ok(Some(Caught {
+            let caught = Some(Caught {
                 input: self.seed.clone(),
-                seconds: elapsed,
-            }));
+                seconds,
+            });
+            return Ok(Outcome { build, caught });
         }
         let crashes = out.join("default/crashes");
         let Ok(crashes) = fs_err::read_dir(crashes) else {
@@ -128,30 +187,78 @@ impl<'a> Rivals<'a> {
             .filter(|path| path.to_string_lossy().contains("/id:"))
             .collect();
         inputs.sort();
-        match inputs.first() {
-            Some(path) => Ok(Some(Caught {
+        let caught = match inputs.first() {
+            Some(path) => Some(Caught {
                 input: self.decoded(&io(fs_err::read(path))?),
-                seconds: elapsed,
-            })),
-            None => Ok(None),
-        }
+                seconds,
+            }),
+            None => None,
+        };
+        Ok(Outcome { build, caught })
     }
 
-    /// Both versions and what runs them, in one program.
-    fn driver(&self, compiler: &str, flags: &[&str]) -> Result<PathBuf, String> {
-        let old = self.object(compiler, self.old, "old")?;
-        let new = self.object(compiler, self.new, "new")?;
-        let program = self.dir.join(format!("driver-{compiler}"));
-        let mut command = Command::new(compiler);
-        command.args(["-O1", "-w"]).args(flags).arg("-o");
-        command.arg(&program).arg(self.dir.join("driver.c"));
+    /// Fuzzes with libFuzzer for so many seconds, until it has an input that is `real`.
+    pub fn libfuzzer(
+        &self,
+        seconds: u64,
+        real: impl Fn(&Input) -> bool,
+    ) -> Result<Outcome, String> {
+        let (driver, build) = self.driver(LIBFUZZER)?;
+        let found = self.dir.join("libfuzzer");
+        let corpus = self.dir.join("corpus");
+        io(fs_err::create_dir_all(&corpus))?;
+        let start = Instant::now();
+        let limit = Duration::from_secs(seconds);
+        // Memory errors may end it early, with an input that shows no difference; it then goes on.
+        for number in 1.. {
+            let left = limit.saturating_sub(start.elapsed()).as_secs();
+            if left == 0 {
+                break;
+            }
+            let mut command = Command::new(&driver);
+            command.arg(format!("-max_total_time={left}"));
+            command.arg(format!("-seed={number}"));
+            command.arg(format!("-exact_artifact_path={}", found.display()));
+            command.args(["-detect_leaks=0", "-verbosity=0"]);
+            // What it adds goes to the first.
+            command.args([&corpus, &self.dir.join("seeds")]);
+            command.current_dir(self.dir.join("run"));
+            let output = io(command.stdin(Stdio::null()).output())?;
+            if output.status.success() {
+                break;
+            }
+            let Ok(bytes) = fs_err::read(&found) else {
+                return Err(format!("libFuzzer: {}", said(&output.stderr)));
+            };
+            let seconds = start.elapsed().as_secs_f64();
+            let input = self.decoded(&bytes);
+            if real(&input) {
+                let caught = Some(Caught { input, seconds });
+                return Ok(Outcome { build, caught });
+            }
+            io(fs_err::remove_file(&found))?;
+        }
+        let caught = None;
+        Ok(Outcome { build, caught })
+    }
+
+    /// Both versions and what runs them, in one program, and how long it took to build it.
+    fn driver(&self, sort: Sort) -> Result<(PathBuf, f64), String> {
+        let start = Instant::now();
+        let old = self.object(sort, self.old, "old")?;
+        let new = self.object(sort, self.new, "new")?;
+        let program = self.dir.join(format!("driver-{}", sort.name));
+        let mut command = Command::new(sort.compiler);
+        command.args(["-O1", "-w"]).args(sort.link).arg("-o");
+        command.arg(&program);
+        command.args([self.dir.join("driver.c"), self.dir.join("inside.c")]);
         command.args([old, new]).args(&self.new.ldflags).arg("-lm");
         succeed(&mut command)?;
-        Ok(program)
+        Ok((program, start.elapsed().as_secs_f64()))
     }
 
     /// A version as one object, of which nothing can be seen but its `main`, by another name.
-    fn object(&self, compiler: &str, version: &Version, name: &str) -> Result<PathBuf, String> {
+    fn object(&self, sort: Sort, version: &Version, name: &str) -> Result<PathBuf, String> {
         let sources = match &version.source {
             Source::File(path) => vec![path.clone()],
             Source::Directory { path, .. } => {
@@ -164,13 +271,14 @@ impl<'a> Rivals<'a> {
         };
         let mut objects = Vec::new();
         for (at, source) in sources.iter().enumerate() {
-            let object = self.dir.join(format!("{name}-{at}.o"));
-            let mut command = Command::new(compiler);
-            command.args(["-O1", "-std=gnu11", "-w", "-c", "-o"]);
+            let object = self.dir.join(format!("{}-{name}-{at}.o", sort.name));
+            let mut command = Command::new(sort.compiler);
+            command.args(["-O1", "-std=gnu11", "-w", "-c"]);
+            command.args(sort.compile).arg("-o");
             succeed(command.arg(&object).arg(source))?;
             objects.push(object);
         }
-        let joined = self.dir.join(format!("{name}.o"));
+        let joined = self.dir.join(format!("{}-{name}.o", sort.name));
         succeed(
             Command::new("ld")
                 .arg("-r")
@@ -182,6 +290,18 @@ impl<'a> Rivals<'a> {
         let mut command = Command::new("objcopy");
         command.arg("--redefine-sym").arg(format!("main={main}"));
         command.arg("--keep-global-symbol").arg(main);
+        for name in INSIDE {
+            let names = format!("{name}=inside_{name}");
+            command.arg("--redefine-sym").arg(names);
+        }
+        // Names by which the driver finds where they start and end.
+        let sections = [
+            format!(".data={name}_data"),
+            format!(".bss={name}_bss,alloc,load,data,contents"),
+        ];
+        for section in sections {
+            command.arg("--rename-section").arg(section);
+        }
         succeed(command.arg(&joined))?;
         Ok(joined)
     }
