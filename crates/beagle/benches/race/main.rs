@@ -143,6 +143,7 @@ impl Race<'_> {
             seed: self.seed,
             seconds: SECONDS,
             options: &[],
+            first: true,
             blame: false,
         };
         let start = self.dir.join("start");
