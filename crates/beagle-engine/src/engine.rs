@@ -18,7 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::frontier::{Account, Chosen, Frontier};
 use crate::loosen::Astray;
-use crate::product::{Product, Seen, Within};
+use crate::product::{Product, Seen, Stock, Within};
 use crate::scene::{Progress, Scene};
 use crate::shape::Shape;
 use crate::strategy;
@@ -470,6 +470,7 @@ impl<'a> Engine<'a> {
                 .lose("conditions that could not be read", product.lost as u64);
         }
         self.cut |= product.cut;
+        product.stock = self.stock(origin);
         self.scene.add(&mut product);
         if let Origin::Question(Chosen { at, .. }) = origin
             && let Some(record) = &self.records[at.run as usize]
@@ -478,7 +479,7 @@ impl<'a> Engine<'a> {
             let asked = at.question as usize;
             product.astray = Astray::of(&record.product, asked, &product.questions);
             if product.news > 0 {
-                self.scene.paid(question.edge);
+                self.scene.paid(product.stock, question.edge);
             }
         }
         if !product.reached.is_empty() {
@@ -512,6 +513,14 @@ impl<'a> Engine<'a> {
         });
         self.keep(input, product);
         Ok(next)
+    }
+
+    fn stock(&self, origin: Origin) -> Stock {
+        match origin {
+            Origin::Seed(_) => Stock::Own,
+            Origin::Offer => Stock::Offered,
+            Origin::Question(Chosen { stock, .. }) => stock,
+        }
     }
 
     fn keep(&mut self, input: Input, product: Product) {

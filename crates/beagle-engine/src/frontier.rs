@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashSet, FxHasher};
 
-use crate::product::Product;
+use crate::product::{Product, Stock};
 use crate::question::{Aim, Question};
 use crate::scene::Scene;
 use crate::strategy::{PRUNE, Strategy};
@@ -72,8 +72,9 @@ pub struct Account {
 
 struct Queue {
     strategy: Box<dyn Strategy>,
-    /// By [`Kind`]: else what would show a difference by itself would keep all else from being asked.
-    heaps: [BinaryHeap<Entry>; 3],
+    /// By [`Kind`]: else what would show a difference by itself would keep all else from being asked. And by
+    /// [`Stock`]: others find many inputs, most of them full of what does not matter.
+    heaps: [[BinaryHeap<Entry>; 2]; 3],
     /// What its questions cost, by [`Kind`], in units that do not depend on the machine.
     effort: [u64; 3],
     account: Account,
@@ -123,8 +124,8 @@ pub struct Frontier {
     pruned: FxHashSet<u64>,
     asked: FxHashSet<u64>,
     order: u64,
-    /// What all questions cost, by [`Kind`].
-    effort: [u64; 3],
+    /// What all questions cost, by [`Kind`] and [`Stock`].
+    effort: [[u64; 2]; 3],
 }
 
 /// A question that is to be asked, and whose idea it is.
@@ -136,6 +137,8 @@ pub struct Chosen {
     pub strategy: usize,
     /// Its kind.
     pub kind: Kind,
+    /// Where its run comes from.
+    pub stock: Stock,
 }
 
 impl Frontier {
@@ -159,7 +162,7 @@ impl Frontier {
             pruned: FxHashSet::default(),
             asked: FxHashSet::default(),
             order: 0,
-            effort: [0; 3],
+            effort: Default::default(),
         }
     }
 
@@ -223,6 +226,14 @@ impl Frontier {
     }
 
     fn push_to(&mut self, scene: &Scene<'_>, product: &Product, at: Reference, only: Option<&str>) {
+        let stock = product.stock as usize;
+        for (kind, effort) in self.effort.iter_mut().enumerate() {
+            // Who had nothing to ask has no claim to the time that others used.
+            let mut queues = self.queues.iter();
+            if queues.all(|queue| queue.heaps[kind][stock].is_empty()) {
+                effort[stock] = effort[stock].max(effort[1 - stock]);
+            }
+        }
         // Among equals any may come first: those of one place would else come in the order of the
         // input.
         self.order += 1;
@@ -236,7 +247,8 @@ impl Frontier {
             }
             if let Some(cost) = queue.cost(scene, product, at) {
                 let kind = Kind::of(&product.questions[at.question as usize], cost);
-                queue.heaps[kind as usize].push(Entry { cost, order, at });
+                let heap = &mut queue.heaps[kind as usize][stock];
+                heap.push(Entry { cost, order, at });
             }
         }
     }
@@ -250,9 +262,9 @@ impl Frontier {
         product: impl Fn(u32) -> Option<&'p Product>,
     ) -> Option<Chosen> {
         loop {
-            let (strategy, kind) = self.turn(suffices)?;
+            let (strategy, kind, stock) = self.turn(suffices)?;
             let queue = &mut self.queues[strategy];
-            let Some(entry) = queue.heaps[kind as usize].pop() else {
+            let Some(entry) = queue.heaps[kind as usize][stock as usize].pop() else {
                 continue;
             };
             let Some(run) = product(entry.at.run) else {
@@ -267,10 +279,11 @@ impl Frontier {
                 continue;
             };
             let now = Kind::of(question, cost);
-            let next = queue.heaps[now as usize].peek().map(|next| next.cost);
+            let heap = &mut queue.heaps[now as usize][stock as usize];
+            let next = heap.peek().map(|next| next.cost);
             let is_worse = cost > entry.cost + 0.01 && next.is_some_and(|next| cost > next);
             if now != kind || is_worse {
-                queue.heaps[now as usize].push(Entry { cost, ..entry });
+                heap.push(Entry { cost, ..entry });
                 continue;
             }
             self.asked.insert(key(run, question));
@@ -278,20 +291,31 @@ impl Frontier {
                 at: entry.at,
                 strategy,
                 kind,
+                stock,
             });
         }
     }
 
     /// Whose turn it is: of those that have a question of the kind whose turn it is, who did least. What
-    /// would show a difference by itself comes first, but gets no more than its share; so do guesses.
-    fn turn(&self, suffices: bool) -> Option<(usize, Kind)> {
-        let least = |kind: Kind| {
+    /// would show a difference by itself comes first, but gets no more than its share; so do guesses. What
+    /// others found and what comes of it gets no more than what was there to start from.
+    fn turn(&self, suffices: bool) -> Option<(usize, Kind, Stock)> {
+        let of = |kind: Kind, stock: Stock| {
             let queues = self.queues.iter().enumerate();
-            let waiting = queues.filter(|(_, queue)| !queue.heaps[kind as usize].is_empty());
+            let waiting =
+                queues.filter(|(_, queue)| !queue.heaps[kind as usize][stock as usize].is_empty());
             let least = waiting.min_by_key(|(_, queue)| queue.effort[kind as usize]);
-            Some((least?.0, kind))
+            Some((least?.0, kind, stock))
         };
-        let [direct, other, loose] = self.effort;
+        let least = |kind: Kind| {
+            let [own, offered] = self.effort[kind as usize];
+            let stocks = match own <= offered {
+                true => [Stock::Own, Stock::Offered],
+                false => [Stock::Offered, Stock::Own],
+            };
+            stocks.into_iter().find_map(|stock| of(kind, stock))
+        };
+        let [direct, other, loose] = self.effort.map(|[own, offered]| own + offered);
         let exact = match direct <= HEAD_START + other {
             true => [Kind::Direct, Kind::Other],
             false => [Kind::Other, Kind::Direct],
@@ -311,7 +335,7 @@ impl Frontier {
     pub fn spend(&mut self, chosen: Chosen, effort: u64) {
         let kind = chosen.kind as usize;
         self.queues[chosen.strategy].effort[kind] += effort;
-        self.effort[kind] += effort;
+        self.effort[kind][chosen.stock as usize] += effort;
     }
 
     /// The names of the techniques that ask.

@@ -121,6 +121,18 @@ pub struct Product {
     pub cut: bool,
     /// Where the run was to go: see [`loosen`](crate::loosen).
     pub astray: Option<Astray>,
+    /// Where it comes from in the end.
+    pub stock: Stock,
+}
+
+/// Where a run comes from in the end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Stock {
+    /// From an input to start from, by questions.
+    #[default]
+    Own,
+    /// From an input that others found.
+    Offered,
 }
 
 /// What bounds a product.
@@ -182,6 +194,7 @@ impl Product {
                     .sum(),
                 cut: false,
                 astray: None,
+                stock: Stock::Own,
             },
             pool,
             step: 0,

@@ -9,7 +9,7 @@ use beagle_trace::event::{MODEL_SITES, Site};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::distance::{ControlGraph, Distances};
-use crate::product::{Effect, Product, Seen};
+use crate::product::{Effect, Product, Seen, Stock};
 use crate::question::{Aim, Edge, Question};
 use crate::sequences::Sequences;
 use crate::twin::{Half, Place, Side, Twin};
@@ -71,8 +71,9 @@ pub struct Scene<'a> {
     /// To where something is read that changes assign.
     using: [Distances; 2],
     irrelevance: Irrelevance<'a>,
-    covered: FxHashMap<(Side, Edge), u32>,
-    tried: FxHashMap<Edge, Tries>,
+    /// By [`Stock`].
+    covered: FxHashMap<(Side, Edge), [u32; 2]>,
+    tried: FxHashMap<(Stock, Edge), Tries>,
     /// By change.
     pub progress: Vec<Progress>,
     /// What is known of the change sequence graph, once there is one.
@@ -179,11 +180,11 @@ impl<'a> Scene<'a> {
     /// Adds a run, and finds out what it was the first to do.
     pub fn add(&mut self, product: &mut Product) {
         for &edge in &product.edges {
-            let count = self.covered.entry(edge).or_insert(0);
-            let is_new = *count == 0;
+            let counts = self.covered.entry(edge).or_default();
+            let is_new = known(*counts, product.stock) == 0;
             product.merit += usize::from(is_new);
             product.news += usize::from(is_new && edge.1.site < MODEL_SITES);
-            *count += 1;
+            counts[product.stock as usize] += 1;
         }
         let mut changed = false;
         for (&change, &step) in &product.reached {
@@ -219,23 +220,26 @@ impl<'a> Scene<'a> {
     }
 
     /// Notes that a way on was asked for.
-    pub fn tried(&mut self, edge: Edge) {
-        self.tried.entry(edge).or_default().count += 1;
+    pub fn tried(&mut self, stock: Stock, edge: Edge) {
+        self.tried.entry((stock, edge)).or_default().count += 1;
     }
 
     /// Notes that asking for a way on led to where no run had been.
-    pub fn paid(&mut self, edge: Edge) {
-        self.tried.entry(edge).or_default().paid += 1;
+    pub fn paid(&mut self, stock: Stock, edge: Edge) {
+        self.tried.entry((stock, edge)).or_default().paid += 1;
     }
 
     /// What became of asking for a way on.
-    pub fn tries(&self, edge: Edge) -> Tries {
-        self.tried.get(&edge).copied().unwrap_or_default()
+    pub fn tries(&self, stock: Stock, edge: Edge) -> Tries {
+        let tries = self.tried.get(&(stock, edge));
+        tries.copied().unwrap_or_default()
     }
 
-    /// How often a way on was taken.
-    pub fn coverage(&self, side: Side, edge: Edge) -> u32 {
-        self.covered.get(&(side, edge)).copied().unwrap_or(0)
+    /// How often a way on was taken. What others found does not count for those that do not come of it: it
+    /// may be known, but nothing leads on from there by way of them.
+    pub fn coverage(&self, stock: Stock, side: Side, edge: Edge) -> u32 {
+        let counts = self.covered.get(&(side, edge));
+        counts.map_or(0, |&counts| known(counts, stock))
     }
 
     /// How far it is from what a question asks for to the nearest change that was not reached; a
@@ -328,6 +332,14 @@ impl<'a> Scene<'a> {
             }
         });
         found.min()
+    }
+}
+
+/// How often something is known to have been done, from the counts of each stock.
+fn known([own, offered]: [u32; 2], stock: Stock) -> u32 {
+    match stock {
+        Stock::Own => own,
+        Stock::Offered => own + offered,
     }
 }
 

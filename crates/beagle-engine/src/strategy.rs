@@ -62,8 +62,8 @@ fn held<'p>(product: &'p Product, question: &Question) -> Option<&'p Held> {
 }
 
 /// How often the same was tried in vain, so that nothing is tried over and over.
-fn weariness(scene: &Scene<'_>, question: &Question) -> f32 {
-    let tries = scene.tries(question.edge);
+fn weariness(scene: &Scene<'_>, product: &Product, question: &Question) -> f32 {
+    let tries = scene.tries(product.stock, question.edge);
     (tries.count.saturating_sub(tries.paid) as f32).sqrt()
 }
 
@@ -76,7 +76,7 @@ impl Strategy for Shadow {
     }
 
     fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
-        let weariness = weariness(scene, question);
+        let weariness = weariness(scene, product, question);
         match question.aim {
             Aim::Output => Some(weariness),
             Aim::Parting => Some(1.0 + weariness),
@@ -102,7 +102,7 @@ impl Strategy for Infect {
 
     fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
         match question.aim {
-            Aim::Infection => Some(1.5 + weariness(scene, question)),
+            Aim::Infection => Some(1.5 + weariness(scene, product, question)),
             // What the change reads may be the same on this way, and another on another.
             Aim::Flip => {
                 let context = held(product, question).map_or(0, |held| held.context);
@@ -124,7 +124,7 @@ impl Strategy for Propagate {
     }
 
     fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
-        let weariness = weariness(scene, question);
+        let weariness = weariness(scene, product, question);
         match question.aim {
             Aim::Output => return Some(weariness),
             Aim::Parting => return Some(1.0 + weariness),
@@ -140,7 +140,7 @@ impl Strategy for Propagate {
         let context = held(product, question).map_or(0, |held| held.context);
         let using = scene.to_using(question, context).unwrap_or(FAR).min(FAR);
         let gap = gap + 0.3 * using as f32;
-        Some(14.0 + weariness + gap + novelty(scene, question) - promise(product))
+        Some(14.0 + weariness + gap + novelty(scene, product, question) - promise(product))
     }
 }
 
@@ -161,8 +161,8 @@ impl Strategy for Reach {
         }
         let context = held(product, question).map_or(0, |held| held.context);
         let distance = scene.to_unreached(question, context)?;
-        let weariness = weariness(scene, question);
-        let novelty = novelty(scene, question) * 0.5;
+        let weariness = weariness(scene, product, question);
+        let novelty = novelty(scene, product, question) * 0.5;
         Some(13.0 + distance as f32 + weariness + novelty - promise(product))
     }
 }
@@ -179,7 +179,7 @@ impl Strategy for Cover {
         if question.aim != Aim::Flip {
             return None;
         }
-        let weariness = weariness(scene, question);
+        let weariness = weariness(scene, product, question);
         let first = product.reached.values().min();
         let follows = first.is_some_and(|&first| first <= question.step);
         let relevance = if follows {
@@ -189,7 +189,10 @@ impl Strategy for Cover {
             let distance = scene.to_any(question, context);
             0.5 + distance.unwrap_or(5).min(5) as f32 * 0.1
         };
-        Some(20.0 + relevance + weariness * 2.0 + novelty(scene, question) - promise(product))
+        Some(
+            20.0 + relevance + weariness * 2.0 + novelty(scene, product, question)
+                - promise(product),
+        )
     }
 }
 
@@ -248,8 +251,8 @@ impl Strategy for Isolation {
 
 /// The cost of coming nearer to a target.
 fn toward(scene: &Scene<'_>, product: &Product, question: &Question, far: f32) -> f32 {
-    let weariness = weariness(scene, question) * 2.0;
-    13.0 + far + weariness + novelty(scene, question) - promise(product)
+    let weariness = weariness(scene, product, question) * 2.0;
+    13.0 + far + weariness + novelty(scene, product, question) - promise(product)
 }
 
 /// Some questions are asked wherever they lead, as distances can be wrong. Always the same ones.
@@ -273,8 +276,8 @@ impl Strategy for Unguided {
     }
 
     fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
-        let weariness = weariness(scene, question) * 2.0;
-        let cost = 20.0 + weariness + novelty(scene, question) - promise(product);
+        let weariness = weariness(scene, product, question) * 2.0;
+        let cost = 20.0 + weariness + novelty(scene, product, question) - promise(product);
         (question.aim == Aim::Flip).then_some(cost)
     }
 }
@@ -286,14 +289,15 @@ fn promise(product: &Product) -> f32 {
 
 /// 0 for what no run has done yet, and for what led to something new each time, as the comparison with
 /// each name in a list does.
-fn novelty(scene: &Scene<'_>, question: &Question) -> f32 {
+fn novelty(scene: &Scene<'_>, product: &Product, question: &Question) -> f32 {
+    let stock = product.stock;
     let sides = Side::BOTH.into_iter();
     let sides = sides.filter(|&side| question.from.includes(side));
-    let counts = sides.map(|side| scene.coverage(side, question.edge));
+    let counts = sides.map(|side| scene.coverage(stock, side, question.edge));
     match (question.edge.to, counts.min()) {
         (Some(_), Some(0)) => 0.0,
         (Some(_), Some(count)) => {
-            let tries = scene.tries(question.edge);
+            let tries = scene.tries(stock, question.edge);
             let vain = 1.0 - tries.paid as f32 / tries.count.max(1) as f32;
             vain * (1.0 + (count as f32).ln() * 0.5)
         }

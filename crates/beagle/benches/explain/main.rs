@@ -94,7 +94,7 @@ impl Bench<'_> {
         let report = hunt.run(&self.cache).ok()?;
         let found = report.differences.first()?;
         let test = PathBuf::from(found.saved.as_ref()?);
-        let input = hunt::reported(&found.input, hunt.seed);
+        let input = hunt::reported(&found.input);
         let line = self.mutation.mutant.line as u32;
         let mut rows = vec![
             self.explained(Mode::All, new, line, &test),

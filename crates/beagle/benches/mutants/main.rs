@@ -220,12 +220,12 @@ impl<'a> Bench<'a> {
             };
         }
         let wrong = report.differences.iter().find(|difference| {
-            let input = hunt::reported(&difference.input, &self.mutation.seed);
+            let input = hunt::reported(&difference.input);
             !self.is_real(&input, note)
         });
         match wrong {
             Some(difference) => {
-                note.push_str(&hunt::reported(&difference.input, &self.mutation.seed).to_string());
+                note.push_str(&hunt::reported(&difference.input).to_string());
                 Beagle::Wrong
             }
             None => Beagle::Found(report.seconds_to_first.unwrap_or(report.seconds)),

@@ -158,7 +158,7 @@ impl Race<'_> {
             }
         };
         for difference in &report.differences {
-            let input = hunt::reported(&difference.input, self.seed);
+            let input = hunt::reported(&difference.input);
             match self.is_real(&input) {
                 Ok(true) => {}
                 Ok(false) => {

@@ -18,9 +18,6 @@ const NAME: &str = "program";
 /// The file with standard input; not among the names that subjects use.
 const STDIN: &str = "standard-input";
 
-/// Where the files are that the program finds but that do not vary.
-const FIXTURE: &str = "fixture";
-
 /// A search for one difference between two versions.
 pub struct Hunt<'a> {
     /// The version before the change.
@@ -64,15 +61,14 @@ impl Hunt<'_> {
             Source::File(_) => {}
         }
         for (name, content) in &self.seed.files {
-            // What is not named on the command line is there for the program, but does not vary.
-            let path = match beside(self.seed).any(|(beside, _)| beside == name) {
-                true => dir.join(FIXTURE).join(name),
-                false => dir.join(name),
-            };
+            let path = dir.join(name);
             if let Some(parent) = path.parent() {
                 fs_err::create_dir_all(parent)?;
             }
             fs_err::write(path, content)?;
+        }
+        for (name, _) in beside(self.seed) {
+            command.arg("--file").arg(name);
         }
         match self.seed.stdin.is_empty() {
             true => {
@@ -82,9 +78,6 @@ impl Hunt<'_> {
                 fs_err::write(dir.join(STDIN), &self.seed.stdin)?;
                 command.args(["--stdin", STDIN]);
             }
-        }
-        if dir.join(FIXTURE).is_dir() {
-            command.args(["--fixture", FIXTURE]);
         }
         for (name, value) in &self.seed.env {
             command.arg("--env").arg(format!("{name}={{{value}}}"));
@@ -112,12 +105,13 @@ impl Hunt<'_> {
 }
 
 /// An input on which the versions agree: the first, or rather the first that is of the shape of one
-/// on which they do not, as the number of words and the files beside them do not vary.
+/// on which they do not, as the number of words and of files beside them does not vary.
 pub fn seed(pair: &Pair) -> Option<&Input> {
     let likeness = |input: &Input| {
         let differs = pair.differs.iter().map(|difference| &difference.input);
         let likeness = differs.map(|other| {
-            let same = beside(input).eq(beside(other));
+            let names = |input| beside(input).map(|(name, _)| name);
+            let same = names(input).eq(names(other));
             2 * u8::from(same) + u8::from(input.args.len() == other.args.len())
         });
         likeness.max()
@@ -187,17 +181,15 @@ fn file(name: &OsStr) -> OsString {
     OsString::from_vec([b"@{", name.as_bytes(), b"}"].concat())
 }
 
-/// An input of a report as the subjects' own runner takes it, with the files that the seed has beside
-/// those that vary.
-pub fn reported(entry: &InputEntry, seed: &Input) -> Input {
-    let beside = beside(seed).map(|(name, content)| (name.clone(), content.clone()));
+/// An input of a report as the subjects' own runner takes it.
+pub fn reported(entry: &InputEntry) -> Input {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let args = entry.args.iter();
     Input {
         args: args.map(|arg| OsString::from_vec(arg.0.clone())).collect(),
         stdin: entry.stdin.0.clone(),
-        files: beside
-            .chain((entry.files.iter()).map(|(name, content)| (text(&name.0), content.0.clone())))
+        files: (entry.files.iter())
+            .map(|(name, content)| (text(&name.0), content.0.clone()))
             .collect(),
         env: (entry.env.iter())
             .map(|(name, value)| (text(&name.0), text(&value.0)))
