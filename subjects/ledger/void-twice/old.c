@@ -200,7 +200,7 @@ static void void_last(void)
 {
     struct category *c;
 
-    if (last_category < 0 || voided)
+    if (voided || last_category < 0)
         die(STATUS_DATA, "nothing to void");
     c = &categories[last_category];
     c->count--;

@@ -32,7 +32,6 @@ struct record {
 /* A value defined by an "@name=value" line, for all following records. */
 struct global {
     struct global *next;
-    bool live;
     size_t uses;
     char name[NAME_SIZE];
     char value[VALUE_SIZE];
@@ -55,6 +54,7 @@ struct output {
 static struct global *globals;
 static struct global *forgotten;
 static struct global *last_hit;
+static bool hit_is_there;   /* it was not forgotten since */
 static struct record current;
 static unsigned long line_number;
 static bool strict;
@@ -103,11 +103,12 @@ static struct global *find_global(const char *name)
 {
     struct global *g;
 
-    if (last_hit != NULL && last_hit->live && strcmp(last_hit->name, name) == 0)
+    if (hit_is_there && last_hit != NULL && strcmp(last_hit->name, name) == 0)
         return last_hit;
     for (g = globals; g != NULL; g = g->next) {
         if (strcmp(g->name, name) == 0) {
             last_hit = g;
+            hit_is_there = true;
             return g;
         }
     }
@@ -135,7 +136,6 @@ static void define_global(const char *name, const char *value)
 
     if (g == NULL) {
         g = new_global();
-        g->live = true;
         g->uses = 0;
         copy_bounded(g->name, sizeof g->name, name, strlen(name));
         g->next = globals;
@@ -155,9 +155,10 @@ static void undefine_global(const char *name)
             *link = g->next;
             g->next = forgotten;
             forgotten = g;
-            g->live = false;
-            if (last_hit == g)
+            if (last_hit == g) {
+                hit_is_there = false;
                 last_hit = NULL;
+            }
             return;
         }
     }

@@ -31,20 +31,19 @@ static void trace(const struct sched *s, const char *event, const struct job *j)
 static void dispatch(struct sched *s)
 {
     struct job *next = heap_top(&s->ready);
+    struct job *last = s->running;
 
-    if (next == NULL)
+    if (next == NULL || (last != NULL && next->prio >= last->prio))
         return;
-    if (s->running != NULL) {
-        if (next->prio >= s->running->prio)
-            return;
-        trace(s, "preempt", s->running);
-        job_set_state(s->running, ST_READY);
-        heap_push(&s->ready, s->running);
-    }
     heap_remove(&s->ready, next);
     job_set_state(next, ST_RUNNING);
     next->used = 0;
     s->running = next;
+    if (last != NULL) {
+        trace(s, "preempt", last);
+        job_set_state(last, ST_READY);
+        heap_push(&s->ready, last);
+    }
     trace(s, "run", next);
 }
 
