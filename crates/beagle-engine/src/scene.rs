@@ -190,8 +190,18 @@ impl<'a> Scene<'a> {
     }
 
     /// Notes that a way on was asked for.
-    pub fn tried(&mut self, edge: Edge) {
-        self.tried.entry(edge).or_default().count += 1;
+    pub fn tried(&mut self, product: &Product, question: &Question) {
+        self.tried.entry(question.edge).or_default().count += 1;
+        if question.aim != Aim::Flip {
+            return;
+        }
+        let context = product.held.get(question.prefix);
+        let context = context.map_or(0, |held| held.context);
+        let sequences = self.sequences.as_ref();
+        let step = sequences.and_then(|all| all.step(self, product, question, context));
+        if let (Some(sequences), Some(step)) = (&mut self.sequences, step) {
+            sequences.asked(step);
+        }
     }
 
     /// Notes that asking for a way on led to where no run had been.

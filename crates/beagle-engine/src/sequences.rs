@@ -23,15 +23,23 @@ const MOST_KEPT: usize = 40_000_000;
 /// So many ways on from a node are looked at.
 const MOST_TARGETS: usize = 256;
 
-/// How a target is known: it was never met, not from here, not by this sequence, by this sequence. What it
-/// costs, and what each branch on the way there: where all is known, the way there is not what counts.
-const KNOWN: [(f32, f32); 4] = [(0.0, 1.0), (1.0, 0.5), (2.0, 0.3), FAMILIAR];
+/// How a target is known: it was never met; not from here; from here, but what comes next on this path
+/// did not follow it; not by this sequence. What it costs, and what each branch on the way there: where
+/// all is known, the way there is not what counts.
+const KNOWN: [(f32, f32); 4] = [(0.0, 1.0), (1.0, 0.5), (2.0, 0.3), (3.0, 0.2)];
 
 /// Of a target that was met as often as any.
 pub const FAMILIAR: (f32, f32) = (4.0, 0.1);
 
+/// How fast asking for a step of the graph in vain makes it less wanted: it may be one that no input
+/// takes.
+const VAIN: f32 = 0.5;
+
 /// What cannot be reached by branches alone may be reached by what they do.
 pub const ASTRAY: f32 = 6.0;
+
+/// From a node, or the start, to a node.
+type Step = (Option<u32>, u32);
 
 /// What is known of the change sequence graph.
 pub struct Sequences {
@@ -39,8 +47,10 @@ pub struct Sequences {
     marks: [Marks; 2],
     blocks: [Vec<Vec<BlockId>>; 2],
     met: Vec<bool>,
-    taken: FxHashSet<(Option<u32>, u32)>,
+    taken: FxHashSet<Step>,
     prefixes: FxHashSet<u64>,
+    /// How often each step was asked for.
+    asked: FxHashMap<Step, u32>,
     /// Changes of which the second came after the first, with none between.
     pairs: FxHashSet<(usize, usize)>,
     distances: RefCell<FxHashMap<u32, [Distances; 2]>>,
@@ -62,6 +72,7 @@ impl Sequences {
             met: vec![false; graph.nodes.len()],
             taken: FxHashSet::default(),
             prefixes: FxHashSet::default(),
+            asked: FxHashMap::default(),
             pairs: FxHashSet::default(),
             distances: RefCell::default(),
             most_kept: MOST_KEPT / size.max(1) + 1,
@@ -132,22 +143,58 @@ impl Sequences {
         question: &Question,
         context: u32,
     ) -> f32 {
+        self.best(scene, product, question, context).0
+    }
+
+    /// The step of the graph that a question is asked for.
+    pub fn step(
+        &self,
+        scene: &Scene<'_>,
+        product: &Product,
+        question: &Question,
+        context: u32,
+    ) -> Option<Step> {
+        self.best(scene, product, question, context).1
+    }
+
+    /// Notes that a step was asked for.
+    pub fn asked(&mut self, step: Step) {
+        *self.asked.entry(step).or_default() += 1;
+    }
+
+    fn best(
+        &self,
+        scene: &Scene<'_>,
+        product: &Product,
+        question: &Question,
+        context: u32,
+    ) -> (f32, Option<Step>) {
         let before = product
             .trail
             .partition_point(|visit| visit.step as usize <= question.step);
         let last = before.checked_sub(1).map(|index| product.trail[index]);
+        let next = product.trail.get(before).map(|visit| visit.node);
         let from = last.map(|visit| visit.node);
         let prefix = last.map_or(0, |visit| visit.prefix);
         // What decides whether a change runs may be assigned long before.
         let unmet = scene.to_unreached(question, context);
-        let mut best = unmet.map_or(ASTRAY, |far| ASTRAY.min(far as f32));
+        let any = scene.to_any(question, context);
+        let any = any.map_or(ASTRAY, |far| FAMILIAR.0 + FAMILIAR.1 * far as f32);
+        let unmet = unmet.map_or(ASTRAY, |far| far as f32);
+        let mut best = (ASTRAY.min(any).min(unmet), None);
         let mut look = |target: usize| {
-            let (known, each) = self.known(from, prefix, target as u32);
-            if best <= known {
+            let target = target as u32;
+            let Some((known, each)) = self.known(from, prefix, target, next) else {
+                return;
+            };
+            if best.0 <= known {
                 return;
             }
-            if let Some(distance) = self.distance(scene, question, context, target as u32) {
-                best = best.min(known + each * distance as f32);
+            if let Some(distance) = self.distance(scene, question, context, target) {
+                let cost = known + each * distance as f32;
+                if cost < best.0 {
+                    best = (cost, Some((from, target)));
+                }
             }
         };
         match from {
@@ -163,19 +210,34 @@ impl Sequences {
         best
     }
 
-    fn known(&self, from: Option<u32>, prefix: u64, target: u32) -> (f32, f32) {
-        let node = &self.graph.nodes[target as usize];
+    /// What a target costs, and each branch on the way there; `None` if there is nothing new about it.
+    fn known(
+        &self,
+        from: Option<u32>,
+        prefix: u64,
+        target: u32,
+        next: Option<u32>,
+    ) -> Option<(f32, f32)> {
+        let is_output = self.graph.nodes[target as usize].kind == NodeKind::Output;
+        // What a run did after a branch it mostly does again.
+        let joins = || next.is_none_or(|next| self.taken.contains(&(Some(target), next)));
         let class = if !self.met[target as usize] {
             // Outputs are many, and what leads to them is mostly not what changed.
-            usize::from(node.kind == NodeKind::Output)
+            if is_output { 3 } else { 0 }
+        } else if is_output {
+            return None;
         } else if !self.taken.contains(&(from, target)) {
             1
-        } else if !self.prefixes.contains(&longer(prefix, from, target)) {
+        } else if from != Some(target) && next != Some(target) && !joins() {
             2
-        } else {
+        } else if !self.prefixes.contains(&longer(prefix, from, target)) {
             3
+        } else {
+            return None;
         };
-        KNOWN[class]
+        let (known, each) = KNOWN[class];
+        let asked = self.asked.get(&(from, target)).copied().unwrap_or(0);
+        Some((known + VAIN * (asked as f32).sqrt(), each))
     }
 
     fn distance(

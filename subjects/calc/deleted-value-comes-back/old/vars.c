@@ -45,8 +45,6 @@ struct variable *declare_variable(const char *name)
         v = &table[(start + i) % MAX_VARIABLES];
         if (v->state != USED) {
             v->state = USED;
-            v->defined = false;
-            v->value = 0;
             strcpy(v->name, name);
             return v;
         }
