@@ -177,11 +177,19 @@ impl NodeEntry {
     }
 }
 
+/// Three or more in a row as the first and the last of them.
 fn numbers(numbers: &[usize]) -> String {
     const MOST: usize = 6;
-    let shown = numbers.iter().take(MOST).map(ToString::to_string);
-    let text = shown.collect::<Vec<_>>().join(", ");
-    match numbers.len() > MOST {
+    let rows = numbers.chunk_by(|a, b| a + 1 == *b);
+    let mut texts: Vec<String> = Vec::new();
+    for row in rows {
+        match row {
+            [first, _, .., last] => texts.push(format!("{first}–{last}")),
+            few => texts.extend(few.iter().map(ToString::to_string)),
+        }
+    }
+    let text = texts[..texts.len().min(MOST)].join(", ");
+    match texts.len() > MOST {
         true => format!("{text}, …"),
         false => text,
     }
@@ -254,6 +262,12 @@ mod tests {
         let graph = example();
         let read: Graph = serde_json::from_str(&graph.json()).unwrap();
         assert_eq!(read, graph);
+    }
+
+    #[test]
+    fn changes_in_a_row_take_little_room() {
+        assert_eq!(numbers(&[1, 2, 3, 4, 7, 8, 10]), "1–4, 7, 8, 10");
+        assert_eq!(numbers(&[1, 3, 5, 7, 9, 11, 13]), "1, 3, 5, 7, 9, 11, …");
     }
 
     #[test]

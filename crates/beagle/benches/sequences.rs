@@ -1,8 +1,9 @@
 //! What going through changes in order finds, against changes by themselves: `make bench-sequences`.
 //!
 //! As table 3 of Böhme, Oliveira and Roychoudhury (FSE 2013). Every search starts from one input on
-//! which the versions agree, with one technique alone, and has the same time: `SECONDS=30`. `SUBJECT=name` takes
-//! only pairs whose name has that in it.
+//! which the versions agree, with one technique alone, and has the same time: `SECONDS=30`. With `RUNS=300` it also
+//! has so many runs at most, which a busy machine does not change. `SUBJECT=name` takes only pairs whose
+//! name has that in it.
 #![allow(
     clippy::print_stdout,
     clippy::expect_used,
@@ -70,13 +71,14 @@ fn search(pair: &Pair, mode: &str, seconds: u64, dir: &Path) -> Outcome {
     let Some(seed) = hunt::seed(pair) else {
         return Outcome::default();
     };
-    let only = ["--strategy", mode];
+    let runs = beagle_subjects::number("RUNS", u64::MAX).to_string();
+    let only = ["--max-runs", &runs, "--strategy", mode];
     let hunt = Hunt {
         old: &pair.old,
         new: &pair.new,
         seed,
         seconds,
-        options: if mode == "all" { &[] } else { &only },
+        options: if mode == "all" { &only[..2] } else { &only },
         first: true,
         blame: false,
     };

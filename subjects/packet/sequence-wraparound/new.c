@@ -251,16 +251,15 @@ static int decode_elements(struct decoder *dec, const uint8_t *p, const uint8_t 
 static int decode_data(struct decoder *dec)
 {
     const uint8_t *p = dec->payload;
-    uint32_t seq, ahead = 0;
+    uint32_t seq, ahead;
 
     if (dec->end - p < 4)
         return fail(dec, p, "missing sequence number");
     seq = get32(p);
+    ahead = dec->have_seq ? seq - dec->next_seq : 0;
     if (dec->have_seq && seq < dec->next_seq)
         return fail(dec, p, "stale sequence number %lu", (unsigned long)seq);
     say(dec, "data %lu", (unsigned long)seq);
-    if (dec->have_seq)
-        ahead = seq - dec->next_seq;
     if (ahead > 0) {
         say(dec, "%lu packets lost", (unsigned long)ahead);
         dec->lost += ahead;

@@ -1,7 +1,14 @@
 //! A layout in layers: edges lead downwards, but for those that close a circle.
 //!
 //! After Sugiyama, Tagawa and Toda: circles are broken, nodes are put into layers, edges over several
-//! layers get a point in each, and each layer is put into an order with few crossings.
+//! layers get a point in each, and each layer is put into an order with few crossings. Edges of a kind
+//! that end in the same node below share their points: they run together like tributaries, else forty
+//! changes that all may be followed by the same output would fill the picture with lines.
+
+use std::collections::HashMap;
+
+/// An edge from one node to another, and whether it is of the second kind.
+pub(super) type Line = (usize, usize, bool);
 
 /// Where everything is.
 #[derive(Debug)]
@@ -30,8 +37,9 @@ const MOST_BENDS: usize = 20_000;
 const SWEEPS: usize = 12;
 
 /// Lays out a graph of so many nodes.
-pub(super) fn layout(count: usize, edges: &[(usize, usize)]) -> Layout {
-    let turned = turned(count, edges);
+pub(super) fn layout(count: usize, lines: &[Line]) -> Layout {
+    let edges: Vec<(usize, usize)> = lines.iter().map(|&(from, to, _)| (from, to)).collect();
+    let turned = turned(count, &edges);
     let down: Vec<(usize, usize)> = edges
         .iter()
         .zip(&turned)
@@ -41,13 +49,17 @@ pub(super) fn layout(count: usize, edges: &[(usize, usize)]) -> Layout {
     // All points: nodes first, then those of edges.
     let mut at: Vec<usize> = depth.clone();
     let mut chains: Vec<Vec<usize>> = Vec::new();
+    let mut shared: HashMap<(usize, usize, bool, bool), usize> = HashMap::new();
     let between = |&(from, to): &(usize, usize)| (depth[from] + 1..depth[to]).len();
     let bends = down.iter().map(between).sum::<usize>() <= MOST_BENDS;
-    for &(from, to) in &down {
+    for (number, &(from, to)) in down.iter().enumerate() {
         let mut chain = vec![from];
         for layer in (depth[from] + 1..depth[to]).filter(|_| bends) {
-            chain.push(at.len());
-            at.push(layer);
+            let stream = (to, layer, turned[number], lines[number].2);
+            chain.push(*shared.entry(stream).or_insert_with(|| {
+                at.push(layer);
+                at.len() - 1
+            }));
         }
         chain.push(to);
         chains.push(chain);
@@ -196,6 +208,23 @@ fn arrange(order: &mut [Vec<usize>], chains: &[Vec<usize>], points: usize) {
 mod tests {
     use super::*;
 
+    fn lines(edges: &[(usize, usize)]) -> Vec<Line> {
+        edges.iter().map(|&(from, to)| (from, to, false)).collect()
+    }
+
+    #[test]
+    fn edges_to_the_same_node_run_together() {
+        // A chain of five, of which each may also be followed by the last.
+        let chain = [(0, 1), (1, 2), (2, 3), (3, 4)];
+        let mut edges = lines(&chain);
+        edges.extend([(0, 4, false), (1, 4, false), (2, 4, true)]);
+        let layout = layout(5, &edges);
+        let widths = layout.layers.iter().map(Vec::len);
+        // Those of another kind do not run with them.
+        assert_eq!(widths.collect::<Vec<_>>(), [1, 2, 2, 3, 1]);
+        assert_eq!(layout.routes[4][2..], layout.routes[5][1..]);
+    }
+
     fn layer_of(layout: &Layout, node: usize) -> usize {
         let holds = |layer: &Vec<Slot>| layer.contains(&Slot::Node(node));
         layout.layers.iter().position(holds).unwrap()
@@ -204,7 +233,7 @@ mod tests {
     #[test]
     fn edges_lead_down_but_for_those_that_close_a_circle() {
         let edges = [(0, 1), (1, 2), (0, 2), (2, 1), (3, 3)];
-        let layout = layout(4, &edges);
+        let layout = layout(4, &lines(&edges));
         assert_eq!(
             [0, 1, 2, 3].map(|node| layer_of(&layout, node)),
             [0, 1, 2, 0]
@@ -217,7 +246,7 @@ mod tests {
 
     #[test]
     fn crossings_are_undone() {
-        let layout = layout(4, &[(0, 3), (1, 2)]);
+        let layout = layout(4, &lines(&[(0, 3), (1, 2)]));
         let index = |node| {
             let layer = &layout.layers[layer_of(&layout, node)];
             layer
@@ -231,11 +260,11 @@ mod tests {
     #[test]
     fn a_long_chain_is_no_problem() {
         let edges: Vec<_> = (0..2000).map(|node| (node, node + 1)).collect();
-        assert_eq!(layout(2001, &edges).layers.len(), 2001);
+        assert_eq!(layout(2001, &lines(&edges)).layers.len(), 2001);
         assert!(layout(0, &[]).layers.is_empty());
         // Nor are many edges over many layers.
         let edges: Vec<_> = (0..2000).flat_map(|n| [(n, n + 1), (0, n + 1)]).collect();
-        let many = layout(2001, &edges);
+        let many = layout(2001, &lines(&edges));
         assert!(many.layers.iter().all(|layer| layer.len() == 1));
     }
 }

@@ -7,11 +7,14 @@ use super::layers::{Layout, Slot, layout};
 use super::{EdgeKind, Graph};
 
 const BOX: (f64, f64) = (340.0, 44.0);
-const BEND: f64 = 16.0;
-const GAP: (f64, f64) = (24.0, 56.0);
+const BEND: f64 = 4.0;
+const GAP: (f64, f64) = (16.0, 56.0);
 const MARGIN: f64 = 24.0;
 /// The room for the title and for what the colours mean.
 const HEAD: f64 = 64.0;
+/// The colours of edges by kind.
+const INFLUENCE: &str = "#333";
+const ORDER: &str = "#4a7fb5";
 
 /// Draws a graph.
 pub(super) fn draw(graph: &Graph) -> String {
@@ -35,8 +38,11 @@ impl<'a> Picture<'a> {
         let index: HashMap<usize, usize> = nodes.map(|(at, node)| (node.id, at)).collect();
         let at = |id: usize| index.get(&id).copied();
         let edges = graph.edges.iter();
-        let edges = edges.filter_map(|edge| Some((at(edge.from)?, at(edge.to)?)));
-        let layout = layout(graph.nodes.len(), &edges.collect::<Vec<_>>());
+        let lines = edges.filter_map(|edge| {
+            let is_order = edge.kind == EdgeKind::Order;
+            Some((at(edge.from)?, at(edge.to)?, is_order))
+        });
+        let layout = layout(graph.nodes.len(), &lines.collect::<Vec<_>>());
         let breadth = |layer: &Vec<Slot>| -> f64 {
             layer.iter().map(|slot| width(*slot) + GAP.0).sum::<f64>() - GAP.0
         };
@@ -100,10 +106,10 @@ impl<'a> Picture<'a> {
             )?;
             x += 44.0 + 7.5 * text.len() as f64;
         }
-        for (dash, text) in [("", "influence"), ("5 4", "order only")] {
+        for (colour, dash, text) in [(INFLUENCE, "", "influence"), (ORDER, "5 4", "order only")] {
             writeln!(
                 out,
-                "<line x1=\"{x}\" y1=\"47\" x2=\"{}\" y2=\"47\" stroke=\"#555\" stroke-dasharray=\"{dash}\"/>\
+                "<line x1=\"{x}\" y1=\"47\" x2=\"{}\" y2=\"47\" stroke=\"{colour}\" stroke-dasharray=\"{dash}\"/>\
                  <text x=\"{}\" y=\"52\">{text}</text>",
                 x + 24.0,
                 x + 30.0
@@ -145,9 +151,11 @@ impl<'a> Picture<'a> {
                 EdgeKind::Influence => "",
                 EdgeKind::Order => " stroke-dasharray=\"5 4\"",
             };
-            let colour = match live.contains(&edge.from) && live.contains(&edge.to) {
-                true => "#555",
-                false => "#ccc",
+            let is_live = live.contains(&edge.from) && live.contains(&edge.to);
+            let colour = match (is_live, edge.kind) {
+                (true, EdgeKind::Influence) => INFLUENCE,
+                (true, EdgeKind::Order) => ORDER,
+                (false, _) => "#ccc",
             };
             writeln!(
                 out,

@@ -1,5 +1,7 @@
 //! Several changes: the search goes through them in order, and the report says in which order they act.
 
+use std::fmt::Write;
+
 use serde_json::{Value, json};
 
 use crate::support::{Pair, Report};
@@ -132,4 +134,34 @@ fn changes_by_themselves_are_gone_to() {
     let changes = report.json["changes"].as_array().unwrap();
     let reached = changes.iter().filter(|change| change["reached"] == true);
     assert!(reached.count() >= 2, "{report}");
+}
+
+/// The search goes on from change to change; thirty runs were seen to reach more than twenty of them.
+#[test]
+fn three_hundred_changes_do_not_bring_the_search_to_a_stop() {
+    let many = |factor: usize| {
+        let mut code = "#include <stdio.h>\nstatic int state;\n".to_owned();
+        let mut cases = String::new();
+        for i in 0..300 {
+            writeln!(
+                code,
+                "static void f{i}(int x)\n{{\n    int y = x * {factor};\n    if (y == {i})\n        state += y;\n}}"
+            )
+            .unwrap();
+            writeln!(cases, "        case {i}: f{i}(getchar()); break;").unwrap();
+        }
+        code + "int main(void)\n{\n    int c;\n    while ((c = getchar()) != EOF)\n        switch (c) {\n"
+            + &cases
+            + "        }\n    printf(\"%d\\n\", state);\n    return 0;\n}\n"
+    };
+    let pair = Pair::new(&many(2), &many(3));
+    let report = pair.diff("--strategy sequences --max-runs 30 --no-blame --stdin-text ab");
+    let changes = report.json["changes"].as_array().unwrap();
+    assert_eq!(changes.len(), 300, "{report}");
+    let reached = changes.iter().filter(|change| change["reached"] == true);
+    assert!(reached.count() > 10, "{report}");
+    assert!(
+        report.json["sequences"]["exercised"].as_u64() > Some(10),
+        "{report}"
+    );
 }
