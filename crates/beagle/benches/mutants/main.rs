@@ -38,7 +38,7 @@ use beagle_report::diff::Report;
 use beagle_subjects::{Input, Workshop, number};
 use hunt::Hunt;
 use mutants::Mutation;
-use rivals::{Outcome, Rivals};
+use rivals::{Outcome, Rivals, paste};
 use sheet::Sheet;
 use table::{Beagle, Row};
 
@@ -176,7 +176,7 @@ impl<'a> Bench<'a> {
             random: None,
             afl: None,
             shown_by: String::new(),
-            command: hunt::shown(&command, &start),
+            command: paste::command(&command, &start),
             note: String::new(),
         };
         match hunt::report(&mut command, &self.cache) {
@@ -239,7 +239,7 @@ impl<'a> Bench<'a> {
                 if !self.is_real(&caught.input, &mut row.note) {
                     return None;
                 }
-                let shown = hunt::written(&caught.input, &self.dir.join("shown"));
+                let shown = paste::input(&caught.input, &self.dir.join("shown"));
                 row.shown_by = shown.unwrap_or_else(|error| error.to_string());
                 Some(caught.seconds)
             }
