@@ -78,7 +78,7 @@ fn main() {
         }
     });
     let rows: Vec<Row> = mutations.iter().filter_map(|it| sheet.row(it)).collect();
-    println!("\n{}", table::summary(&rows));
+    println!("\n{}", table::summary(&rows, SECONDS));
     println!("rows: {}", sheet.path().display());
     let wrong = rows.iter().any(|row| matches!(row.beagle, Beagle::Wrong));
     assert!(!wrong, "Beagle reported what is not so");
