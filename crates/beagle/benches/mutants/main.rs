@@ -38,7 +38,7 @@ use beagle_report::diff::Report;
 use beagle_subjects::{Input, Workshop, number};
 use hunt::Hunt;
 use mutants::Mutation;
-use rivals::{Outcome, Rivals};
+use rivals::{Outcome, Rivals, paste};
 use sheet::Sheet;
 use table::{Beagle, Row};
 
@@ -78,7 +78,7 @@ fn main() {
         }
     });
     let rows: Vec<Row> = mutations.iter().filter_map(|it| sheet.row(it)).collect();
-    println!("\n{}", table::summary(&rows));
+    println!("\n{}", table::summary(&rows, SECONDS));
     println!("rows: {}", sheet.path().display());
     let wrong = rows.iter().any(|row| matches!(row.beagle, Beagle::Wrong));
     assert!(!wrong, "Beagle reported what is not so");
@@ -177,7 +177,7 @@ impl<'a> Bench<'a> {
             random: None,
             afl: None,
             shown_by: String::new(),
-            command: hunt::shown(&command, &start),
+            command: paste::command(&command, &start),
             note: String::new(),
         };
         match hunt::report(&mut command, &self.cache) {
@@ -240,7 +240,7 @@ impl<'a> Bench<'a> {
                 if !self.is_real(&caught.input, &mut row.note) {
                     return None;
                 }
-                let shown = hunt::written(&caught.input, &self.dir.join("shown"));
+                let shown = paste::input(&caught.input, &self.dir.join("shown"));
                 row.shown_by = shown.unwrap_or_else(|error| error.to_string());
                 Some(caught.seconds)
             }

@@ -102,8 +102,9 @@ impl Row {
     }
 }
 
-/// By subject and class, and all together.
-pub fn summary(rows: &[Row]) -> String {
+/// By subject and class, and all together; and how many took longer than `limit` seconds from the
+/// command on, as the limit is for the search alone.
+pub fn summary(rows: &[Row], limit: u64) -> String {
     let mut parts: BTreeMap<(String, String), Vec<&Row>> = BTreeMap::new();
     for row in rows {
         let key = (row.subject.clone(), row.mutant.class.to_string());
@@ -117,6 +118,9 @@ pub fn summary(rows: &[Row]) -> String {
         text.push_str(&total(&format!("{subject} {class}"), rows));
     }
     text.push_str(&total("all", &rows.iter().collect::<Vec<_>>()));
+    let late = rows.iter().filter_map(Row::seconds);
+    let late = late.filter(|&seconds| seconds > limit as f64).count();
+    let _ = writeln!(text, "{late} found after more than {limit} s, with builds");
     text
 }
 

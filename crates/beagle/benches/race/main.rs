@@ -26,7 +26,7 @@ use std::path::Path;
 
 use beagle_subjects::{Input, Kind, Pair, Subject, Workshop, number};
 use hunt::Hunt;
-use rivals::{Outcome, Rivals};
+use rivals::{Outcome, Rivals, paste};
 use table::{Row, Time};
 
 /// How long Beagle looks for one difference.
@@ -149,7 +149,7 @@ impl Race<'_> {
         let start = self.dir.join("start");
         let command = fs_err::create_dir_all(&start).and_then(|()| hunt.command(&start));
         let mut command = command.expect("the seed can be written");
-        row.command = hunt::shown(&command, &start);
+        row.command = paste::command(&command, &start);
         let report = match hunt::report(&mut command, &self.dir.join("cache")) {
             Ok(report) => report,
             Err(error) => {
@@ -193,7 +193,7 @@ impl Race<'_> {
         match self.is_real(&caught.input) {
             Ok(true) => {
                 time.found = Some(caught.seconds);
-                let shown = hunt::written(&caught.input, &self.dir.join(who));
+                let shown = paste::input(&caught.input, &self.dir.join(who));
                 let shown = shown.unwrap_or_else(|error| error.to_string());
                 notes.push(format!("{who}: {shown}"));
             }

@@ -1,6 +1,8 @@
 //! What else could have found a difference: random inputs, AFL++ and libFuzzer as differential
 //! fuzzers. All drive a program that holds both versions (`driver.c`). Shared by the benchmarks.
 
+pub mod paste;
+
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStringExt;

@@ -133,30 +133,6 @@ pub fn report(command: &mut Command, cache: &Path) -> Result<Report, String> {
     })
 }
 
-/// A command to paste into a shell.
-pub fn shown(command: &Command, dir: &Path) -> String {
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
-    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
-    let dir = shell_words::join([dir.to_string_lossy()]);
-    format!("cd {dir} && {}", shell_words::join(words))
-}
-
-/// Writes an input into `dir`; gives a command that runs a program on it, to paste into a shell.
-pub fn written(input: &Input, dir: &Path) -> std::io::Result<String> {
-    fs_err::create_dir_all(dir)?;
-    for (name, content) in &input.files {
-        let path = dir.join(name);
-        if let Some(parent) = path.parent() {
-            fs_err::create_dir_all(parent)?;
-        }
-        fs_err::write(path, content)?;
-    }
-    fs_err::write(dir.join(STDIN), &input.stdin)?;
-    let mut command = Command::new("PROGRAM");
-    command.args(&input.args);
-    Ok(format!("{} < {STDIN}", shown(&command, dir)))
-}
-
 /// The files that are there but are not named on the command line.
 pub fn beside(input: &Input) -> impl Iterator<Item = (&String, &Vec<u8>)> {
     let is_word = |name: &str| input.args.iter().any(|word| word == name);
