@@ -131,13 +131,11 @@ impl Tape {
         match term.op {
             Op::Const => self.constants.push((number, pool.constant_value(&term))),
             Op::Var | Op::Size | Op::ArgCount => self.variables.push((Variable(term.c), number)),
-            Op::Lookup => {
+            Op::Lookup if !self.lookups.contains_key(&term.b) => {
                 let Table { bytes, cells } = pool.table(term.b);
                 let cells = cells.iter().map(|&(index, cell)| (index, self.at[&cell]));
                 let (bytes, cells) = (bytes.clone(), cells.collect());
-                self.lookups
-                    .entry(term.b)
-                    .or_insert(Lookup { bytes, cells });
+                self.lookups.insert(term.b, Lookup { bytes, cells });
             }
             Op::RenderByte | Op::RenderLen => {
                 let text = pool.conversion(term.b);
@@ -236,6 +234,8 @@ impl Tape {
             Op::And => a & b,
             Op::Or => a | b,
             Op::Xor => a ^ b,
+            Op::UDiv if b != 0 => a / b,
+            Op::URem if b != 0 => a % b,
             Op::Shl if b < width.into() => a << b,
             Op::LShr if b < width.into() => a >> b,
             Op::Eq => (a == b).into(),
