@@ -26,7 +26,7 @@ const SECONDS: u64 = 30;
 const SAMPLE: [&str; 6] = [
     "bitpack/mask-left-to-other",
     "fields/stale-field-printed",
-    "ini/shared-section-names",
+    "jobs/waited-survives-preemption",
     "mailmerge/reset-and-terminate",
     "wrap/stale-gap",
     "comments/splices-reset-early",
