@@ -23,9 +23,6 @@ const MOST_OTHERS: usize = 64;
 /// So many comparisons are solved at once.
 const MOST_COMPARISONS: usize = 12;
 
-/// So many multiples of a divisor are tried above the present value, and below.
-const REMAINDERS: i128 = 3;
-
 /// A sum of bytes, each with a factor, and the bounds between which it must be.
 #[derive(Clone, Debug, Default)]
 struct Comparison {
@@ -43,12 +40,8 @@ pub(crate) fn solve(
     work: &mut usize,
 ) -> Option<Vec<(u32, u128)>> {
     *work += 20;
-    let wishes = match Comparison::read(problem, values, root) {
-        Some(first) => vec![first],
-        None => Comparison::of_remainder(problem, values, root)?,
-    };
-    let mut wishes = wishes.into_iter();
-    let mut comparisons = vec![wishes.next()?];
+    let first = Comparison::read(problem, values, root)?;
+    let mut comparisons = vec![first];
     for &other in problem
         .roots
         .iter()
@@ -70,25 +63,7 @@ pub(crate) fn solve(
             }
         }
     }
-    let mut best = attempt(problem, values, &comparisons, work);
-    // Of several sums that will do, the one that takes the fewest changes.
-    for wish in wishes {
-        comparisons[0] = wish;
-        let found = attempt(problem, values, &comparisons, work);
-        let found = found.filter(|new| best.as_ref().is_none_or(|old| new.len() < old.len()));
-        best = found.or(best);
-    }
-    best
-}
-
-/// Values with which the first comparison holds, and the others if possible.
-fn attempt(
-    problem: &Problem<'_>,
-    values: &Values,
-    comparisons: &[Comparison],
-    work: &mut usize,
-) -> Option<Vec<(u32, u128)>> {
-    let together = System::new(problem, values, comparisons)
+    let together = System::new(problem, values, &comparisons)
         .filter(|_| comparisons.len() > 1)
         .and_then(|mut system| system.solve(work));
     // The others may be misread.
@@ -156,56 +131,6 @@ impl Comparison {
             comparison.turn(problem, 1 << width)?;
         }
         (!comparison.factors.is_empty()).then_some(comparison)
-    }
-
-    /// Reads that the remainder of a sum is to be a constant: as sums that have this remainder, the
-    /// nearest first.
-    fn of_remainder(problem: &Problem<'_>, values: &Values, root: u32) -> Option<Vec<Self>> {
-        let (step, wanted) = peeled(problem, values, root)?;
-        let node = &problem.tape.steps[step as usize];
-        if !matches!((node.term.op, wanted), (Op::Eq, true) | (Op::Ne, false)) {
-            return None;
-        }
-        let [a, b, _] = node.from;
-        let (mut inner, outer) = match problem.varies[a as usize] {
-            true => (a, b),
-            false => (b, a),
-        };
-        if problem.varies[outer as usize] {
-            return None;
-        }
-        let steps = &problem.tape.steps;
-        while steps[inner as usize].term.op == Op::ZExt {
-            inner = steps[inner as usize].from[0];
-        }
-        let [sum, divisor, _] = steps[inner as usize].from;
-        let width = steps[inner as usize].term.width;
-        let remainder = steps[inner as usize].term.op == Op::URem;
-        if !remainder || width > 64 || problem.varies[divisor as usize] {
-            return None;
-        }
-        let [now, divisor] = [values.get(sum)?, values.get(divisor)?].map(|bits| bits as i128);
-        let wanted = values.get(outer)? as i128;
-        if wanted >= divisor {
-            return None;
-        }
-        let mut first = Self::default();
-        let constant = first.sum(problem, values, vec![(sum, 1)])?;
-        first.factors.retain(|&(_, factor)| factor != 0);
-        let near = now - now % divisor + wanted;
-        let mut sums: Vec<i128> = (-REMAINDERS..=REMAINDERS)
-            .map(|by| near + by * divisor)
-            .filter(|&sum| sum >= 0 && sum < 1 << width)
-            .collect();
-        sums.sort_by_key(|sum| sum.abs_diff(now));
-        let wish = |sum: i128| {
-            let mut wish = first.clone();
-            (wish.low, wish.high) = (sum - constant, sum - constant);
-            wish.turn(problem, 1 << width)?;
-            Some(wish)
-        };
-        let wishes: Vec<Self> = sums.into_iter().filter_map(wish).collect();
-        (!first.factors.is_empty()).then_some(wishes)
     }
 
     /// Chooses among equal numbers the one that the sum can be: 0xffffffff is -1.

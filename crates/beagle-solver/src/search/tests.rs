@@ -209,18 +209,6 @@ fn decimal_numbers_are_written() {
 }
 
 #[test]
-fn numbers_with_a_remainder_are_written_with_few_changes() {
-    let mut writer = Writer::new(4);
-    let mut conditions = Vec::new();
-    let year = writer.decimal(0, 4, &mut conditions);
-    conditions.push(writer.with(Op::Ult, year, 5000));
-    let remainder = writer.with(Op::URem, year, 100);
-    conditions.push(writer.with(Op::Eq, remainder, 0));
-    let (input, changed) = solved(&writer.pool, &conditions, b"1987");
-    assert_eq!((input.as_slice(), changed), (b"1900".as_slice(), 2));
-}
-
-#[test]
 fn two_bytes_that_depend_on_each_other() {
     let mut w = Writer::new(2);
     let (a, b) = (w.bytes[0], w.bytes[1]);
