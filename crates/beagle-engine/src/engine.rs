@@ -180,6 +180,14 @@ impl Origin {
             Origin::Question(_) | Origin::Offer => None,
         }
     }
+
+    fn stock(self) -> Stock {
+        match self {
+            Origin::Seed(_) => Stock::Own,
+            Origin::Offer => Stock::Offered,
+            Origin::Question(Chosen { stock, .. }) => stock,
+        }
+    }
 }
 
 struct Record {
@@ -470,7 +478,7 @@ impl<'a> Engine<'a> {
                 .lose("conditions that could not be read", product.lost as u64);
         }
         self.cut |= product.cut;
-        product.stock = self.stock(origin);
+        product.stock = origin.stock();
         self.scene.add(&mut product);
         if let Origin::Question(Chosen { at, .. }) = origin
             && let Some(record) = &self.records[at.run as usize]
@@ -513,14 +521,6 @@ impl<'a> Engine<'a> {
         });
         self.keep(input, product);
         Ok(next)
-    }
-
-    fn stock(&self, origin: Origin) -> Stock {
-        match origin {
-            Origin::Seed(_) => Stock::Own,
-            Origin::Offer => Stock::Offered,
-            Origin::Question(Chosen { stock, .. }) => stock,
-        }
     }
 
     fn keep(&mut self, input: Input, product: Product) {

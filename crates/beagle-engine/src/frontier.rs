@@ -124,8 +124,35 @@ pub struct Frontier {
     pruned: FxHashSet<u64>,
     asked: FxHashSet<u64>,
     order: u64,
-    /// What all questions cost, by [`Kind`] and [`Stock`].
-    effort: [[u64; 2]; 3],
+    /// What all questions cost, by [`Kind`].
+    effort: [u64; 3],
+    /// How that is shared, by [`Kind`].
+    shares: [Shares; 3],
+}
+
+/// How effort is shared between what there was to start from and what others found.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shares([u64; 2]);
+
+impl Shares {
+    /// Who has had nothing to ask until now has no claim to the time that the other used.
+    fn enter(&mut self, stock: Stock) {
+        let [own, offered] = self.0;
+        self.0[stock as usize] = own.max(offered);
+    }
+
+    fn spend(&mut self, stock: Stock, effort: u64) {
+        self.0[stock as usize] += effort;
+    }
+
+    /// Who had less comes first.
+    fn order(self) -> [Stock; 2] {
+        let [own, offered] = self.0;
+        match own <= offered {
+            true => [Stock::Own, Stock::Offered],
+            false => [Stock::Offered, Stock::Own],
+        }
+    }
 }
 
 /// A question that is to be asked, and whose idea it is.
@@ -162,7 +189,8 @@ impl Frontier {
             pruned: FxHashSet::default(),
             asked: FxHashSet::default(),
             order: 0,
-            effort: Default::default(),
+            effort: [0; 3],
+            shares: Default::default(),
         }
     }
 
@@ -226,12 +254,11 @@ impl Frontier {
     }
 
     fn push_to(&mut self, scene: &Scene<'_>, product: &Product, at: Reference, only: Option<&str>) {
-        let stock = product.stock as usize;
-        for (kind, effort) in self.effort.iter_mut().enumerate() {
-            // Who had nothing to ask has no claim to the time that others used.
+        let stock = product.stock;
+        for (kind, shares) in self.shares.iter_mut().enumerate() {
             let mut queues = self.queues.iter();
-            if queues.all(|queue| queue.heaps[kind][stock].is_empty()) {
-                effort[stock] = effort[stock].max(effort[1 - stock]);
+            if queues.all(|queue| queue.heaps[kind][stock as usize].is_empty()) {
+                shares.enter(stock);
             }
         }
         // Among equals any may come first: those of one place would else come in the order of the
@@ -247,7 +274,7 @@ impl Frontier {
             }
             if let Some(cost) = queue.cost(scene, product, at) {
                 let kind = Kind::of(&product.questions[at.question as usize], cost);
-                let heap = &mut queue.heaps[kind as usize][stock];
+                let heap = &mut queue.heaps[kind as usize][stock as usize];
                 heap.push(Entry { cost, order, at });
             }
         }
@@ -308,14 +335,10 @@ impl Frontier {
             Some((least?.0, kind, stock))
         };
         let least = |kind: Kind| {
-            let [own, offered] = self.effort[kind as usize];
-            let stocks = match own <= offered {
-                true => [Stock::Own, Stock::Offered],
-                false => [Stock::Offered, Stock::Own],
-            };
+            let stocks = self.shares[kind as usize].order();
             stocks.into_iter().find_map(|stock| of(kind, stock))
         };
-        let [direct, other, loose] = self.effort.map(|[own, offered]| own + offered);
+        let [direct, other, loose] = self.effort;
         let exact = match direct <= HEAD_START + other {
             true => [Kind::Direct, Kind::Other],
             false => [Kind::Other, Kind::Direct],
@@ -335,7 +358,8 @@ impl Frontier {
     pub fn spend(&mut self, chosen: Chosen, effort: u64) {
         let kind = chosen.kind as usize;
         self.queues[chosen.strategy].effort[kind] += effort;
-        self.effort[kind][chosen.stock as usize] += effort;
+        self.effort[kind] += effort;
+        self.shares[kind].spend(chosen.stock, effort);
     }
 
     /// The names of the techniques that ask.
@@ -377,4 +401,24 @@ fn key(product: &Product, question: &Question) -> u64 {
     question.without.hash(&mut hasher);
     question.conflict.hash(&mut hasher);
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_comes_late_gets_half_of_what_is_left() {
+        let mut shares = Shares::default();
+        shares.enter(Stock::Own);
+        shares.spend(Stock::Own, 1000);
+        shares.enter(Stock::Offered);
+        let mut turns = [0; 2];
+        for _ in 0..10 {
+            let [first, _] = shares.order();
+            turns[first as usize] += 1;
+            shares.spend(first, 7);
+        }
+        assert_eq!(turns, [5, 5]);
+    }
 }

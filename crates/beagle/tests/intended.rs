@@ -7,13 +7,14 @@
 #[path = "hunt/mod.rs"]
 #[allow(dead_code, reason = "shared with other tests")]
 mod hunt;
+#[path = "hunt/sample.rs"]
+mod sample;
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use beagle_subjects::{Pair, Version, Workshop, root, subjects};
+use beagle_subjects::{Pair, Workshop};
 use hunt::Hunt;
-use libtest_mimic::{Arguments, Trial};
+use sample::Sample;
 use tempfile::TempDir;
 
 /// How long to look at one pair.
@@ -22,51 +23,27 @@ const SECONDS: u64 = 30;
 /// And at the sample, which is found sooner.
 const SECONDS_FOR_SAMPLE: u64 = 20;
 
-/// So many pairs have a golden version.
-const ALL: usize = 8;
-
 const SAMPLE: [&str; 1] = ["jsonpick/comments-option"];
 
 fn main() -> ExitCode {
-    let mut arguments = Arguments::from_args();
-    // Each search uses both processors of a small machine.
-    arguments.test_threads.get_or_insert(1);
-    let all = std::env::var_os("PAIRS").is_some_and(|pairs| pairs == "all");
-    let seconds = if all { SECONDS } else { SECONDS_FOR_SAMPLE };
-    let workshop = Arc::new(Workshop::new().expect("a temporary directory can be made"));
-    let cache = Arc::new(TempDir::new().expect("a temporary directory can be made"));
-    let mut trials = Vec::new();
-    for subject in subjects(&root()).expect("the subjects load") {
-        for pair in subject.pairs {
-            let name = format!("{}/{}", subject.name, pair.name);
-            let Some(golden) = pair.golden.clone() else {
-                continue;
-            };
-            if all || SAMPLE.contains(&name.as_str()) {
-                let (workshop, cache) = (workshop.clone(), cache.clone());
-                trials.push(Trial::test(name, move || {
-                    Ok(check(&pair, &golden, seconds, &workshop, &cache)?)
-                }));
-            }
-        }
-    }
-    let (found, least) = (trials.len(), if all { ALL } else { SAMPLE.len() });
-    trials.push(Trial::test("the pairs are there", move || {
-        match found >= least {
-            true => Ok(()),
-            false => Err(format!("{found} pairs of at least {least} are there").into()),
-        }
-    }));
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let seconds = match sample::is_all() {
+        true => SECONDS,
+        false => SECONDS_FOR_SAMPLE,
+    };
+    let workshop = Workshop::new().expect("a temporary directory can be made");
+    let cache = TempDir::new().expect("a temporary directory can be made");
+    let sample = Sample {
+        names: &SAMPLE,
+        all: 8,
+        is_wanted: |pair| pair.golden.is_some(),
+        // Each search uses both processors of a small machine.
+        threads: 1,
+    };
+    sample.run(move |_, pair| check(pair, seconds, &workshop, &cache))
 }
 
-fn check(
-    pair: &Pair,
-    golden: &Version,
-    seconds: u64,
-    workshop: &Workshop,
-    cache: &TempDir,
-) -> Result<(), String> {
+fn check(pair: &Pair, seconds: u64, workshop: &Workshop, cache: &TempDir) -> Result<(), String> {
+    let golden = pair.golden.as_ref().ok_or("no golden version")?;
     let seed = hunt::seed(pair).ok_or("no input to start from")?;
     let hunt = Hunt {
         old: &pair.old,

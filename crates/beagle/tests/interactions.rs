@@ -7,15 +7,17 @@
 #[path = "hunt/mod.rs"]
 #[allow(dead_code, reason = "shared with other tests")]
 mod hunt;
+#[path = "hunt/sample.rs"]
+#[allow(dead_code, reason = "shared with other tests")]
+mod sample;
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use beagle_report::diff::{GroupEntry, Report};
-use beagle_subjects::{Kind, Pair, root, subjects};
+use beagle_subjects::{Kind, Pair};
 use hunt::Hunt;
-use libtest_mimic::{Arguments, Trial};
+use sample::Sample;
 use tempfile::TempDir;
 
 /// How long to look at one pair.
@@ -33,30 +35,15 @@ const SAMPLE: [&str; 6] = [
 ];
 
 fn main() -> ExitCode {
-    let mut arguments = Arguments::from_args();
-    // Each search uses both processors of a small machine.
-    arguments.test_threads.get_or_insert(1);
-    let all = std::env::var_os("PAIRS").is_some_and(|pairs| pairs == "all");
-    let cache = Arc::new(TempDir::new().expect("a temporary directory can be made"));
-    let mut trials = Vec::new();
-    for subject in subjects(&root()).expect("the subjects load") {
-        let known = subject.pairs.into_iter();
-        for pair in known.filter(|pair| !pair.culprits.is_empty()) {
-            let name = format!("{}/{}", subject.name, pair.name);
-            if all || SAMPLE.contains(&name.as_str()) {
-                let cache = cache.clone();
-                trials.push(Trial::test(name, move || Ok(check(&pair, cache.path())?)));
-            }
-        }
-    }
-    let (found, least) = (trials.len(), if all { 24 } else { SAMPLE.len() });
-    trials.push(Trial::test("the pairs are there", move || {
-        match found >= least {
-            true => Ok(()),
-            false => Err(format!("{found} pairs of at least {least} are there").into()),
-        }
-    }));
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let cache = TempDir::new().expect("a temporary directory can be made");
+    let sample = Sample {
+        names: &SAMPLE,
+        all: 24,
+        is_wanted: |pair| !pair.culprits.is_empty(),
+        // Each search uses both processors of a small machine.
+        threads: 1,
+    };
+    sample.run(move |_, pair| check(pair, cache.path()))
 }
 
 fn check(pair: &Pair, cache: &Path) -> Result<(), String> {

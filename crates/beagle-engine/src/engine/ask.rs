@@ -70,7 +70,7 @@ impl Engine<'_> {
         {
             question.asked = seen.iter().map(|&way| self.pool.not(way)).collect();
         }
-        self.scene.tried(record.product.stock, question.edge);
+        self.scene.tried(chosen.stock, question.edge);
         self.solver.set_budget(Budget {
             question: ROUNDS[(at.round as usize).min(ROUNDS.len() - 1)],
             deadline: Some(self.options.deadline),

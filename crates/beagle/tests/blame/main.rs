@@ -3,16 +3,19 @@
 //!
 //! A sample of the pairs; `PAIRS=all` takes all of them.
 
+#[path = "../hunt/sample.rs"]
+#[allow(dead_code, reason = "shared with other tests")]
+mod sample;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::sync::Arc;
 
 use beagle_report::blame::Report;
-use beagle_subjects::{Difference, Flavour, Kind, Pair, Source, Version, Workshop, root, subjects};
+use beagle_subjects::{Difference, Flavour, Kind, Pair, Source, Version, Workshop};
 use beagle_trace::Input;
 use beagle_verdict::saved::{self, Kept, Saved};
 use beagle_verdict::{Judge, KeeperCommand, Setting, Verdict, Version as Native};
-use libtest_mimic::{Arguments, Failed, Trial};
+use sample::Sample;
 use tempfile::TempDir;
 
 /// The program under test.
@@ -29,36 +32,15 @@ const SAMPLE: [&str; 6] = [
 ];
 
 fn main() -> ExitCode {
-    let mut arguments = Arguments::from_args();
-    arguments.test_threads.get_or_insert(2);
-    let all = std::env::var_os("PAIRS").is_some_and(|pairs| pairs == "all");
-    let workshop = Arc::new(Workshop::new().expect("a temporary directory can be made"));
-    let cache = Arc::new(TempDir::new().expect("a temporary directory can be made"));
-    let mut trials = Vec::new();
-    for subject in subjects(&root()).expect("the subjects load") {
-        for pair in subject
-            .pairs
-            .into_iter()
-            .filter(|pair| !pair.culprits.is_empty())
-        {
-            let name = format!("{}/{}", subject.name, pair.name);
-            if all || SAMPLE.contains(&name.as_str()) {
-                let (workshop, cache) = (workshop.clone(), cache.clone());
-                let program = subject.name.clone();
-                trials.push(Trial::test(name, move || {
-                    check(&pair, &program, &workshop, cache.path()).map_err(Failed::from)
-                }));
-            }
-        }
-    }
-    let (found, least) = (trials.len(), if all { 17 } else { SAMPLE.len() });
-    trials.push(Trial::test("the pairs are there", move || {
-        match found >= least {
-            true => Ok(()),
-            false => Err(format!("{found} pairs of at least {least} are there").into()),
-        }
-    }));
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let workshop = Workshop::new().expect("a temporary directory can be made");
+    let cache = TempDir::new().expect("a temporary directory can be made");
+    let sample = Sample {
+        names: &SAMPLE,
+        all: 24,
+        is_wanted: |pair| !pair.culprits.is_empty(),
+        threads: 2,
+    };
+    sample.run(move |subject, pair| check(pair, subject, &workshop, cache.path()))
 }
 
 fn check(pair: &Pair, program: &str, workshop: &Workshop, cache: &Path) -> Result<(), String> {
