@@ -19,6 +19,7 @@ use crate::variable::Variable;
 pub(crate) struct Lazy {
     known: FxHashMap<Expr, (Option<u128>, Support)>,
     variables: Supports<Variable>,
+    values_only: bool,
 }
 
 /// What is still to be computed for an expression.
@@ -30,6 +31,14 @@ enum Need {
 }
 
 impl Lazy {
+    /// Does not keep which variables were read.
+    pub(crate) fn without_support() -> Self {
+        Self {
+            values_only: true,
+            ..Self::default()
+        }
+    }
+
     /// The value of an expression for the input. That must be the same one each time.
     pub(crate) fn value(
         &mut self,
@@ -53,6 +62,7 @@ impl Lazy {
                 Need::Value(value) => {
                     let term = pool.term(expr);
                     let read = match term.is_variable() {
+                        _ if self.values_only => NONE,
                         true => self.variables.one(Variable(term.c)),
                         false => {
                             let used = step.used(&term);

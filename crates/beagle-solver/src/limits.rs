@@ -151,6 +151,11 @@ impl Limits {
         Some(Found::Model(model))
     }
 
+    /// The conditions over several variables, by index.
+    pub(crate) fn rest(&self) -> &[usize] {
+        &self.rest
+    }
+
     /// What bytes can be.
     pub(crate) fn bytes(&self) -> &FxHashMap<Variable, ByteSet> {
         &self.bytes

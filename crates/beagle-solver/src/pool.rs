@@ -262,10 +262,14 @@ impl Pool {
         }
     }
 
-    /// How many variables an expression has, if they are not too many to say at once.
+    /// The variables of an expression, if they are not too many to say at once.
+    pub(crate) fn small_support(&self, expr: Expr) -> Option<&[Variable]> {
+        self.supports.get(self.support[expr.index()])
+    }
+
+    /// How many they are.
     pub(crate) fn few_variables(&self, expr: Expr) -> usize {
-        let set = self.supports.get(self.support[expr.index()]);
-        set.map_or(usize::MAX, <[Variable]>::len)
+        self.small_support(expr).map_or(usize::MAX, <[_]>::len)
     }
 
     /// The only variable of an expression, if it has exactly one.

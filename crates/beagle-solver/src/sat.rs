@@ -60,23 +60,37 @@ impl Sat {
         self.blaster.memory() + self.engine.memory() + self.marks.memory()
     }
 
-    /// Looks for a model near the hint.
-    pub(crate) fn solve(&mut self, pool: &Pool, question: &Question<'_>) -> Found {
+    /// Conditions that contradict each other as far as is seen gate by gate.
+    pub(crate) fn contradiction(
+        &mut self,
+        pool: &Pool,
+        question: &Question<'_>,
+    ) -> Option<Vec<usize>> {
+        match self.circuit(pool, question) {
+            Err(Found::Conflict(core)) => Some(core),
+            _ => None,
+        }
+    }
+
+    /// The gates of the conditions, with the index of each; an answer if there is one without the SAT solver.
+    fn circuit(
+        &mut self,
+        pool: &Pool,
+        question: &Question<'_>,
+    ) -> Result<(Circuit, Vec<(Bit, usize)>), Found> {
         if self.memory() > MOST_MEMORY {
             self.reset();
         }
         let mut goals: Vec<(Bit, usize)> = Vec::new();
         for (index, &condition) in question.conditions.iter().enumerate() {
             if index % CONDITIONS_PER_CHECK == 0 && Moment::now() >= question.deadline {
-                return Found::Nothing(Why::Budget);
+                return Err(Found::Nothing(Why::Budget));
             }
-            let bit = match self.blaster.encode(pool, condition, question.deadline) {
-                Ok(bits) => bits[0],
-                Err(why) => return Found::Nothing(why),
-            };
+            let bits = self.blaster.encode(pool, condition, question.deadline);
+            let bit = bits.map_err(Found::Nothing)?[0];
             match bit.constant() {
                 Some(true) => {}
-                Some(false) => return Found::Conflict(vec![index]),
+                Some(false) => return Err(Found::Conflict(vec![index])),
                 None => goals.push((bit, index)),
             }
         }
@@ -86,19 +100,29 @@ impl Sat {
             let (first, second) = (pair[0], pair[1]);
             if first.0 == !second.0 {
                 let (a, b) = (first.1.min(second.1), first.1.max(second.1));
-                return Found::Conflict(vec![a, b]);
+                return Err(Found::Conflict(vec![a, b]));
             }
         }
         let bits: Vec<Bit> = goals.iter().map(|&(bit, _)| bit).collect();
         let circuit = Circuit::new(self.blaster.gates(), &mut self.marks, &bits);
         if circuit.len() > MOST_GATES {
-            return Found::Nothing(Why::Size);
+            return Err(Found::Nothing(Why::Size));
         }
         if let Some(core) = circuit.contradiction() {
             let mut indexes: Vec<usize> = core.iter().map(|&goal| goals[goal].1).collect();
             indexes.sort_unstable();
-            return Found::Conflict(indexes);
+            return Err(Found::Conflict(indexes));
         }
+        Ok((circuit, goals))
+    }
+
+    /// Looks for a model near the hint.
+    pub(crate) fn solve(&mut self, pool: &Pool, question: &Question<'_>) -> Found {
+        let (circuit, goals) = match self.circuit(pool, question) {
+            Ok(made) => made,
+            Err(found) => return found,
+        };
+        let bits: Vec<Bit> = goals.iter().map(|&(bit, _)| bit).collect();
         let most = FEW_GATES + GATES_RATIO * circuit.len();
         if self.engine.effort() != Effort::Quick || self.engine.loaded() > most {
             self.engine.restart(Effort::Quick);

@@ -23,6 +23,8 @@ use crate::tape::Tape;
 use crate::variable::{SourceKey, Variable, VariableKind};
 use crate::z3_layer::Z3Layer;
 
+mod few;
+
 /// How much may be spent.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
@@ -102,6 +104,8 @@ pub struct Solver {
     sat: Sat,
     z3: Z3Layer,
     statistics: Statistics,
+    /// From how many conditions over several variables on only a few are taken first.
+    few_from: usize,
 }
 
 impl Solver {
@@ -116,6 +120,7 @@ impl Solver {
             sat: Sat::new(),
             z3: Z3Layer::new(),
             statistics: Statistics::default(),
+            few_from: few::LEAST,
         }
     }
 
@@ -306,7 +311,15 @@ impl Solver {
                 return self.answered(Layer::Conflicts, Found::Conflict(core));
             }
         }
-        let found = self.beyond(pool, &limits, question, origins);
+        let few = self.takes_few(&limits).then(|| {
+            self.timed(Layer::Few, |solver| {
+                solver.few(pool, &limits, question, origins)
+            })
+        });
+        let found = match few.flatten() {
+            Some(found) => self.answered(Layer::Few, found),
+            None => self.beyond(pool, &limits, question, origins),
+        };
         if let Found::Conflict(core) = &found {
             self.conflicts.add(core.iter().map(|&at| exprs[at]));
         }
@@ -354,6 +367,9 @@ impl Solver {
         if size > LARGE {
             // The set-up alone takes longer than a short search.
             order.drain(..2);
+        } else if self.takes_few(limits) {
+            // A short search of a part of it has failed.
+            order.drain(..1);
         }
         let mut last = Why::Unsupported;
         for (layer, patience) in order {
@@ -438,6 +454,21 @@ impl Solver {
             }
             nothing => nothing,
         }
+    }
+
+    /// Whether the gates of the conditions contradict each other, which is seen without the SAT solver.
+    fn gates(&mut self, pool: &Pool, limits: &Limits, question: &Question<'_>) -> Option<Found> {
+        let related = limits.related(pool, question.conditions);
+        let conditions = related.iter().map(|&at| question.conditions[at]);
+        let conditions: Vec<Expr> = conditions.collect();
+        let part = Question {
+            conditions: &conditions,
+            ..*question
+        };
+        let core = self.sat.contradiction(pool, &part)?;
+        Some(Found::Conflict(
+            core.iter().map(|&at| related[at]).collect(),
+        ))
     }
 
     /// A layer that decides any question.
@@ -536,7 +567,7 @@ fn verified(
     let mut conditions = path.decided_by(prefix, &changed);
     conditions.extend_from_slice(asked);
     // Only what matters is computed: conditions can be large.
-    let mut values = Lazy::default();
+    let mut values = Lazy::without_support();
     let value = |variable: Variable| made.value(pool.variable_kind(variable));
     let mut conditions = conditions.iter();
     let good = conditions.all(|&condition| values.value(pool, &value, condition) == Some(1));

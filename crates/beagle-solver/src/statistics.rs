@@ -14,6 +14,8 @@ pub enum Layer {
     Bytes,
     /// Conflicts that were seen before.
     Conflicts,
+    /// A few of the conditions, and more only as they are missed.
+    Few,
     /// Bits and bounds.
     Intervals,
     /// Local search.
@@ -26,11 +28,12 @@ pub enum Layer {
 
 impl Layer {
     /// All layers in their order.
-    pub const ALL: [Layer; 8] = [
+    pub const ALL: [Layer; 9] = [
         Layer::Rewriting,
         Layer::Hint,
         Layer::Bytes,
         Layer::Conflicts,
+        Layer::Few,
         Layer::Intervals,
         Layer::Search,
         Layer::Sat,
@@ -44,6 +47,7 @@ impl Layer {
             Layer::Hint => "hint",
             Layer::Bytes => "bytes",
             Layer::Conflicts => "conflicts",
+            Layer::Few => "few",
             Layer::Intervals => "intervals",
             Layer::Search => "search",
             Layer::Sat => "sat",
