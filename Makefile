@@ -2,6 +2,9 @@
 # make test: set up, and run all tests.
 
 CARGO ?= cargo
+# PROFILE=dev takes what the tests have built already.
+PROFILE ?= release
+BUILT = target/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 EXAMPLE = subjects/fields
 
 .PHONY: all setup build demo test lint bench-ablation bench-changes bench-executor bench-explain bench-lane bench-mutants bench-race bench-sequences bench-solver clean
@@ -13,11 +16,11 @@ setup:
 	@scripts/setup
 
 build: setup
-	$(CARGO) build --release
+	$(CARGO) build --profile $(PROFILE)
 
 # Exit status 1 means that differences were found, which is what the example is for.
 demo: build
-	target/release/beagle diff $(EXAMPLE)/base.c $(EXAMPLE)/nested-range-shrinks/new.c \
+	$(BUILT)/beagle diff $(EXAMPLE)/base.c $(EXAMPLE)/nested-range-shrinks/new.c \
 	  --timeout 5s --stdin-text a:b:c:d -- '-f{1-3,2-4}'; test $$? -eq 1
 
 test: setup

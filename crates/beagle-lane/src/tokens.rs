@@ -106,9 +106,7 @@ impl Tokens {
             5..7 => lists[2],
             _ => return number(chance),
         };
-        chance
-            .pick(list)
-            .map_or_else(|| number(chance), |word| word)
+        chance.pick(list).unwrap_or_else(|| number(chance))
     }
 }
 

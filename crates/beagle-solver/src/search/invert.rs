@@ -163,11 +163,7 @@ impl Operation {
             (Op::Ctpop, _) => with_ones(bits, target, width, random)?,
             (Op::Ctlz, _) | (Op::Cttz, _) if target == u128::from(width) & most => {
                 // One bit cannot count to 2 and so on: then it is the same as some small number.
-                if self.with(0, 0) == Some(target) {
-                    0
-                } else {
-                    return None;
-                }
+                (self.with(0, 0) == Some(target)).then_some(0)?
             }
             (Op::Ctlz, _) => {
                 let below = u32::from(width).checked_sub(u32::try_from(target).ok()? + 1)?;
