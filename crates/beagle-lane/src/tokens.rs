@@ -106,7 +106,10 @@ impl Tokens {
             5..7 => lists[2],
             _ => return number(chance),
         };
-        chance.pick(list).unwrap_or_else(|| number(chance))
+        match chance.pick(list) {
+            Some(word) => word,
+            None => number(chance),
+        }
     }
 }
 
