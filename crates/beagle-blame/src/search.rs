@@ -44,7 +44,8 @@ pub enum Relation {
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// Sets that make old behave as new, of which no part is known to.
+    /// Sets that make old behave as new, of which no part is known to. If there was no time
+    /// to narrow one down, it is the only one, and most of its hunks may be superfluous: see [`Found::is_minimal`].
     pub culprits: Vec<Set>,
     /// Sets without which new behaves as old, of which no part is known to be enough.
     pub undo: Vec<Set>,
@@ -187,14 +188,25 @@ impl<E, A: FnMut(&Set) -> Result<Option<Outcome>, E>> Search<A> {
             let sets = self.known.iter().filter(move |(_, it)| **it == outcome);
             sets.map(|(set, _)| set.clone())
         };
-        let culprits = smallest(of(Outcome::New).collect());
+        let mut culprits = smallest(of(Outcome::New).collect());
+        // What was not narrowed down says nothing beside what was.
+        if culprits.iter().any(|set| is_minimal(&self.known, set)) {
+            culprits.retain(|set| is_minimal(&self.known, set));
+        }
         let undo = of(Outcome::Old).map(|set| &self.all - &set);
         // Of many hunks large sets were tried on the way that nobody wants to hear of.
         let few = self.all.len() <= EVERY;
         let named: Set = culprits.iter().flatten().copied().collect();
         let undo = undo.filter(|undo| few || undo.is_subset(&named));
+        let mut undo = smallest(undo.collect());
+        // Without all hunks new is old: that is no news.
+        let is_tried = |set: &Set, hunk: &usize| {
+            let more = &(&self.all - set) | &Set::from([*hunk]);
+            self.known.contains_key(&more)
+        };
+        undo.retain(|set| !self.stopped || set.iter().all(|hunk| is_tried(set, hunk)));
         Found {
-            undo: smallest(undo.collect()),
+            undo,
             culprits,
             complete: !self.stopped,
             known: self.known,
@@ -203,10 +215,18 @@ impl<E, A: FnMut(&Set) -> Result<Option<Outcome>, E>> Search<A> {
 }
 
 impl Found {
+    /// Whether it was tried to take each hunk alone from a culprit set, and none can be.
+    pub fn is_minimal(&self, set: &Set) -> bool {
+        is_minimal(&self.known, set)
+    }
+
     /// How the hunks of a culprit set belong together.
     pub fn relation(&self, set: &Set) -> Relation {
         if set.len() == 1 {
             return Relation::Alone;
+        }
+        if !self.is_minimal(set) {
+            return Relation::Unknown;
         }
         let known = |part: &Set| self.known.get(part).copied();
         let parts = self.known.keys();
@@ -236,6 +256,13 @@ impl Found {
         let mut relations = self.culprits.iter().map(|set| self.relation(set));
         !self.culprits.is_empty() && relations.all(|relation| relation == Relation::Interaction)
     }
+}
+
+fn is_minimal(known: &BTreeMap<Set, Outcome>, set: &Set) -> bool {
+    set.iter().all(|hunk| {
+        let less = known.get(&(set - &Set::from([*hunk])));
+        less.is_some_and(|outcome| *outcome != Outcome::New)
+    })
 }
 
 /// All parts of a set but the empty one and itself, small ones first.
@@ -386,6 +413,41 @@ mod tests {
         });
         let found = found.unwrap();
         assert!(!found.complete);
-        assert_eq!(found.culprits, [(1..=8).collect::<Set>()]);
+        let eight: Set = (1..=8).collect();
+        assert!(!found.is_minimal(&eight));
+        assert_eq!(found.relation(&eight), Relation::Unknown);
+        assert_eq!(found.culprits, [eight]);
+    }
+
+    #[test]
+    fn what_was_not_narrowed_down_is_not_said_to_be_needed() {
+        // Both halves are fine: still most of the six may be superfluous.
+        for questions in 0..=2 {
+            let mut left = questions;
+            let found = search(6, &Set::new(), |applied| {
+                left -= 1;
+                Ok::<_, ()>((left >= 0).then(|| needs(&[1, 4])(applied)))
+            });
+            let found = found.unwrap();
+            let all: Set = (1..=6).collect();
+            assert!(!found.complete && !found.is_minimal(&all), "{questions}");
+            assert_eq!(found.relation(&all), Relation::Unknown, "{questions}");
+            assert!(!found.is_interaction(), "{questions}");
+            assert_eq!(found.culprits, [all]);
+            assert!(found.undo.is_empty(), "{:?}", found.undo);
+        }
+        let (found, _) = looked(6, needs(&[1, 4]));
+        assert!(found.is_minimal(&set(&[1, 4])) && found.is_interaction());
+    }
+
+    #[test]
+    fn others_that_were_not_narrowed_down_are_left_out() {
+        // Each hunk alone does it, and only so many are looked for.
+        let (found, _) = looked(9, |applied| match applied.is_empty() {
+            true => Outcome::Old,
+            false => Outcome::New,
+        });
+        assert!(found.culprits.iter().all(|set| set.len() == 1), "{found:?}");
+        assert!(found.complete);
     }
 }

@@ -19,6 +19,9 @@ const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const UNCLEAR: Style = AnsiColor::Yellow.on_default().bold();
 
+/// So many hunks are named if the cause is only known to be among them.
+const BROAD: usize = 8;
+
 /// The whole report of `beagle blame`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
@@ -50,7 +53,7 @@ pub struct Report {
 /// Which hunks it takes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Culprits {
-    /// Sets of hunks that make old behave as new, of which no part does.
+    /// Sets of hunks that make old behave as new, of which no part does, unless there was no time to narrow them down.
     pub sets: Vec<CulpritSet>,
     /// Sets of hunks without which new behaves as old, of which no part is enough.
     pub undo: Vec<Vec<usize>>,
@@ -77,6 +80,13 @@ pub struct CulpritSet {
     pub hunks: Vec<usize>,
     /// How they belong together.
     pub relation: Relation,
+    /// Whether none of them can be left out. If not, there was no time to narrow them down: the cause is among them.
+    #[serde(default = "yes")]
+    pub minimal: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// How hunks belong together.
@@ -159,7 +169,7 @@ impl Culprits {
                 format!("{}; or else {}", one(first), others.join(", or "))
             }
         };
-        if !complete {
+        if !complete && sets.iter().all(|set| set.minimal) {
             text.push_str(" (there was no time to find out more)");
         }
         text
@@ -186,7 +196,9 @@ impl Culprits {
         if self.count == 1 {
             return Ok(());
         }
-        for hunk in &self.hunks {
+        let is_narrow = self.sets.iter().all(|set| set.minimal);
+        let shown = if is_narrow { self.hunks.len() } else { BROAD };
+        for hunk in self.hunks.iter().take(shown) {
             let mut place = format!("hunk {}  {}", hunk.id, hunk.place());
             if let Some(function) = &hunk.function {
                 place.push_str(&format!("  {function}"));
@@ -194,6 +206,10 @@ impl Culprits {
             write_field(out, "", &place)?;
             write_sources(out, '-', OLD, &hunk.old_lines, &hunk.new_lines, width)?;
             write_sources(out, '+', NEW, &hunk.new_lines, &hunk.old_lines, width)?;
+        }
+        if self.hunks.len() > shown {
+            let more = count(self.hunks.len() - shown, "more hunk");
+            write_field(out, "", &format!("{DIM}… {more}{DIM:#}"))?;
         }
         Ok(())
     }
@@ -212,6 +228,13 @@ impl HunkEntry {
 fn one(set: &CulpritSet) -> String {
     let hunks = named(&set.hunks);
     let two = set.hunks.len() == 2;
+    if !set.minimal {
+        let among = match set.hunks.len() {
+            ..=BROAD => hunks,
+            more => format!("{more} hunks"),
+        };
+        return format!("among {among}; there was no time to narrow it down");
+    }
     match set.relation {
         Relation::Alone => format!("{hunks} alone"),
         Relation::Interaction if two => format!("{hunks} together; either alone is fine"),
@@ -304,6 +327,7 @@ mod tests {
         CulpritSet {
             hunks: hunks.to_vec(),
             relation,
+            minimal: true,
         }
     }
 
@@ -338,6 +362,22 @@ mod tests {
         }
         let cut = Culprits::sentence(&[set(&[1], Alone)], 2, false);
         assert_eq!(cut, "hunk 1 alone (there was no time to find out more)");
+    }
+
+    #[test]
+    fn hunks_that_were_not_narrowed_down_are_not_said_to_act_together() {
+        let broad = |count: usize| CulpritSet {
+            minimal: false,
+            ..set(&(1..=count).collect::<Vec<_>>(), Relation::Unknown)
+        };
+        assert_eq!(
+            Culprits::sentence(&[broad(6)], 6, false),
+            "among hunks 1, 2, 3, 4, 5 and 6; there was no time to narrow it down"
+        );
+        assert_eq!(
+            Culprits::sentence(&[broad(60)], 90, false),
+            "among 60 hunks; there was no time to narrow it down"
+        );
     }
 
     #[test]

@@ -183,6 +183,7 @@ fn numbers(set: &Set) -> Vec<usize> {
 fn sets(found: &Found) -> Vec<CulpritSet> {
     let sets = found.culprits.iter().map(|set| CulpritSet {
         hunks: numbers(set),
+        minimal: found.is_minimal(set),
         relation: match found.relation(set) {
             Related::Alone => Relation::Alone,
             Related::Interaction => Relation::Interaction,

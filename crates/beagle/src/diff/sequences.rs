@@ -88,7 +88,10 @@ impl Exercised {
             shown.all(|&number| self.ways[number].contains(change))
         });
         let common: Vec<usize> = common.collect();
-        let (changes, hunks, interaction) = match known.culprits {
+        // A set that was not narrowed down does not say what it takes.
+        let is_narrow = |culprits: &Culprits| culprits.sets.iter().all(|set| set.minimal);
+        let culprits = known.culprits.filter(|(culprits, _)| is_narrow(culprits));
+        let (changes, hunks, interaction) = match culprits {
             Some((culprits, hunks)) => by_culprits(known, culprits, hunks, &common)?,
             None => self.by_inputs(known, &common),
         };
@@ -187,6 +190,7 @@ mod tests {
         let sets = sets.iter().map(|set| CulpritSet {
             hunks: set.to_vec(),
             relation: Relation::Unknown,
+            minimal: true,
         });
         Culprits {
             sets: sets.collect(),
@@ -241,6 +245,17 @@ mod tests {
         assert!(entry.interaction);
         // The third executes both and does not show it.
         assert_eq!((entry.inputs, entry.skipping), (2, 1));
+    }
+
+    #[test]
+    fn culprits_that_were_not_narrowed_down_say_nothing() {
+        let all = exercised(&[&[2, 0, 1], &[2, 0, 1]]);
+        let mut broad = culprits(&[&[1, 2, 3]], false);
+        broad.sets[0].minimal = false;
+        assert_eq!(
+            critical(&all, &[(0, 2)], &[2, 0, 1], Some(&broad)),
+            critical(&all, &[(0, 2)], &[2, 0, 1], None)
+        );
     }
 
     #[test]

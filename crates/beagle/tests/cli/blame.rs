@@ -39,6 +39,34 @@ fn hunks_that_are_wrong_only_together_are_an_interaction() {
 }
 
 #[test]
+fn hunks_are_not_said_to_act_together_when_there_was_no_time_to_try_parts_of_them() {
+    let old: String = (0..6)
+        .map(|n| format!("int v{n} = {n};\nint fill{n};\n"))
+        .collect();
+    let main = "#include <stdio.h>\nint main(void) { printf(\"%d\\n\", v3); return 0; }\n";
+    let new = (0..6).fold(old.clone(), |text, n| {
+        text.replace(&format!("v{n} = {n}"), &format!("v{n} = 1{n}"))
+    });
+    let scratch = Scratch::with(&[("old.c", &(old + main)), ("new.c", &(new + main))]);
+    // There is time for some of the builds, or for all, or for none; whatever is said must be true.
+    for timeout in ["1ms", "300ms", "600ms", "900ms", "1200ms", "1m"] {
+        let command = format!("-q blame old.c new.c --timeout {timeout} --format json");
+        let ran = scratch.beagle(&command);
+        let report = ran.json();
+        for set in report["culprits"]["sets"].as_array().unwrap() {
+            let is_it = set["hunks"] == serde_json::json!([4]);
+            assert_eq!(set["minimal"], is_it, "{timeout}: {ran}");
+            let said = report["culprits"]["said"].as_str().unwrap();
+            assert_eq!(said.starts_with("among "), !is_it, "{timeout}: {ran}");
+            assert!(!said.contains("together"), "{timeout}: {ran}");
+        }
+        if timeout == "1m" {
+            assert_eq!(report["culprits"]["sets"][0]["minimal"], true, "{ran}");
+        }
+    }
+}
+
+#[test]
 fn one_hunk_alone_is_no_interaction() {
     let new = OLD
         .replace("x + y", "x - y")
