@@ -10,10 +10,11 @@ use std::fmt::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use crate::diff::{
-    ChangeEntry, Class, DifferenceEntry, FaultEntry, FileEntry, GroupEntry, InputEntry, LineEntry,
-    ObservedEntry, Report,
+    Aspect, ChangeEntry, Class, DifferenceEntry, FaultEntry, FileEntry, GroupEntry, InputEntry,
+    LineEntry, ObservedEntry, Report,
 };
 use crate::fit::{count, window};
+use crate::words::aspects_named;
 pub(crate) use beside::{Columns, Row, cut, visible};
 
 const BOLD: Style = Style::new().bold();
@@ -118,6 +119,7 @@ impl Report {
         let heads = Row::note(heading("old", &self.old), heading("new", &self.new));
         columns.write(out, "", &[heads])?;
         let (old, new) = (&difference.old, &difference.new);
+        let differs = |aspect| difference.aspects.contains(&aspect);
         columns.write(out, "ends", &[Row::new(ends(old), ends(new))])?;
         if old.fault.is_some() || new.fault.is_some() {
             let rows = faults(old.fault.as_ref(), new.fault.as_ref());
@@ -126,18 +128,18 @@ impl Report {
         write_output(
             out,
             &columns,
-            "stdout",
+            ("stdout", differs(Aspect::Stdout)),
             (&old.stdout.0, old.stdout_cut),
             (&new.stdout.0, new.stdout_cut),
         )?;
         write_output(
             out,
             &columns,
-            "stderr",
+            ("stderr", differs(Aspect::Stderr)),
             (&old.stderr.0, old.stderr_cut),
             (&new.stderr.0, new.stderr_cut),
         )?;
-        write_files(out, &columns, old, new)?;
+        write_files(out, &columns, differs(Aspect::Files), old, new)?;
         if let Some(golden) = &difference.golden {
             let name = self.golden.as_deref().unwrap_or("golden");
             let text = match difference.class {
@@ -215,7 +217,7 @@ pub(crate) fn write_differs(
     let differs = match (aspects, unstable) {
         (_, true) => "not the same each time, so nothing can be said".to_owned(),
         ([], false) => format!("nothing: {old} and {new} do the same"),
-        (aspects, false) => format!("{} ({old} → {new})", aspects.join(", ")),
+        (aspects, false) => format!("{} ({old} → {new})", aspects_named(aspects)),
     };
     write_field(out, "differs", &differs)
 }
@@ -302,17 +304,21 @@ fn faults(old: Option<&FaultEntry>, new: Option<&FaultEntry>) -> Vec<Row> {
     rows
 }
 
-/// One output of both versions; the same one only if it is short.
+/// One output of both versions, and whether it differs; the same one only if it is short. Only its beginning may be
+/// kept.
 fn write_output(
     out: &mut String,
     columns: &Columns,
-    label: &str,
+    (label, differs): (&str, bool),
     (old, old_cut): (&[u8], bool),
     (new, new_cut): (&[u8], bool),
 ) -> fmt::Result {
     if old == new && old_cut == new_cut {
         if old.is_empty() {
             return Ok(());
+        }
+        if old_cut && differs {
+            return write_field(out, label, &differs_later(old.len()));
         }
         let text = match beside::is_text(old) {
             true => format!("the same: \"{}\"", visible(old)),
@@ -333,10 +339,19 @@ fn write_output(
     columns.write(out, label, &rows)
 }
 
+/// What is said of outputs whose beginnings are all that is kept.
+fn differs_later(same: usize) -> String {
+    format!(
+        "the first {} are the same; the versions differ after them",
+        count(same, "byte")
+    )
+}
+
 /// Files that only one version wrote, or wrote differently.
 fn write_files(
     out: &mut String,
     columns: &Columns,
+    differs: bool,
     old: &ObservedEntry,
     new: &ObservedEntry,
 ) -> fmt::Result {
@@ -344,11 +359,20 @@ fn write_files(
         .files
         .keys()
         .filter(|name| !old.files.contains_key(*name));
+    // Files of which only the beginnings are kept, which are the same.
+    let mut late = Vec::new();
+    let mut is_shown = false;
     for name in old.files.keys().chain(only_new) {
         let (left, right) = (old.files.get(name), new.files.get(name));
         if left == right {
+            if let Some(FileEntry::Written { content, cut, .. }) = left
+                && *cut
+            {
+                late.push((name, content.0.len()));
+            }
             continue;
         }
+        is_shown = true;
         let title = format!("{name}: {}", file(left));
         let rows = [Row::new(title, format!("{name}: {}", file(right)))];
         columns.write(out, "file", &rows)?;
@@ -359,6 +383,18 @@ fn write_files(
             && a != b
         {
             columns.write(out, "", &columns.outputs(&a.0, &b.0))?;
+        }
+    }
+    if differs && !is_shown {
+        for &(name, same) in &late {
+            let text = match late.len() {
+                1 => differs_later(same),
+                _ => format!(
+                    "the first {} are the same; the versions may differ after them",
+                    count(same, "byte")
+                ),
+            };
+            write_field(out, "file", &format!("{name}: {text}"))?;
         }
     }
     Ok(())

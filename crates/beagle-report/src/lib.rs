@@ -17,3 +17,4 @@ pub mod record;
 pub mod replay;
 pub mod trace;
 mod trace_text;
+pub mod words;

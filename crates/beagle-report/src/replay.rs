@@ -8,6 +8,7 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
 use crate::fit::count;
+use crate::words::aspects_named;
 
 /// The version of the JSON format.
 pub const SCHEMA: u32 = 1;
@@ -104,7 +105,7 @@ impl Report {
             write!(out, "{:width$}  {style}{text}{style:#}", test.path)?;
             match test.aspects.is_empty() {
                 true => writeln!(out)?,
-                false => writeln!(out, "{DIM}: {}{DIM:#}", test.aspects.join(", "))?,
+                false => writeln!(out, "{DIM}: {}{DIM:#}", aspects_named(&test.aspects))?,
             }
         }
         for note in &self.notes {

@@ -296,6 +296,35 @@ fn very_long_inputs_and_outputs() {
 }
 
 #[test]
+fn outputs_that_differ_after_what_is_kept_are_not_called_the_same() {
+    let cut = |content: &str| ObservedEntry {
+        stdout_cut: true,
+        stderr_cut: true,
+        files: [(
+            "log".into(),
+            FileEntry::Written {
+                content: content.into(),
+                cut: true,
+                mode: 0o644,
+            },
+        )]
+        .into(),
+        ..exits(0, content, content)
+    };
+    let long = "line\n".repeat(20);
+    let mut report = one(Class::Output, "stdout differs", "", cut(&long), cut(&long));
+    report.differences[0].aspects = vec![Aspect::Stdout, Aspect::Files];
+    let said = text(&report);
+    let later = "the first 100 bytes are the same; the versions differ after them";
+    assert!(said.contains(&format!("   stdout   {later}\n")), "{said}");
+    assert!(
+        said.contains(&format!("   file     log: {later}\n")),
+        "{said}"
+    );
+    assert!(said.contains("   stderr   the same: \"line"), "{said}");
+}
+
+#[test]
 fn classes_by_a_version_that_is_right() {
     let mut report = empty();
     report.golden = Some("v1.0".into());

@@ -9,6 +9,7 @@ use beagle_report::diff::{
     LineEntry, LossEntry, ObservedEntry, Reason, Report, StopEntry, StrategyEntry, UnstableEntry,
     Verdict,
 };
+use beagle_report::words::aspects_differ;
 use beagle_verdict::{
     Aspects, Class as NativeClass, Difference, Effect, End as RunEnd, Entry, Finding, Observation,
     Standing, Which,
@@ -250,10 +251,7 @@ fn title(finding: &Finding) -> String {
             (Some(fault), _) => format!("only old has {fault}"),
             (None, end) => format!("only old ends by {end}"),
         },
-        NativeClass::Output | NativeClass::Message => {
-            let names = difference.aspects.names();
-            format!("{} differs", names.join(", "))
-        }
+        NativeClass::Output | NativeClass::Message => aspects_differ(&difference.aspects.names()),
     };
     match &finding.cause[..] {
         "" => what,
