@@ -14,6 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::align::{Decision, decisions, same_way};
 use crate::predicates::predicates;
+use crate::ways::ways;
 
 /// An input that is near to the one that is explained, and what it tells.
 #[derive(Clone, Debug)]
@@ -43,6 +44,21 @@ pub struct Branch {
     pub explained: What,
     /// The side that the alternate takes.
     pub alternate: What,
+    /// Where either goes on, such as `at new.c:7`, if the lines tell the sides apart.
+    pub ways: Option<[String; 2]>,
+}
+
+impl Branch {
+    /// What happens there with the input that is explained, and with the alternate, in words.
+    pub fn said(&self) -> [String; 2] {
+        match (self.explained, &self.ways) {
+            (_, Some(ways)) => ways.each_ref().map(|way| format!("goes on {way}")),
+            (What::Value(_), _) => {
+                ["a value", "another value"].map(|it| format!("{it} is assigned"))
+            }
+            _ => ["one", "another"].map(|it| format!("takes {it} side")),
+        }
+    }
 }
 
 /// What may be spent.
@@ -279,6 +295,7 @@ impl Searcher<'_, '_> {
                     site: decision.site,
                     explained: decision.first,
                     alternate: decision.second,
+                    ways: ways(half, decision.site, [decision.first, decision.second]),
                 });
             }
         }

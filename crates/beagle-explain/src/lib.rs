@@ -14,6 +14,7 @@ mod rank;
 mod reach;
 mod story;
 mod value;
+mod ways;
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +24,7 @@ use beagle_trace::{Input, Limits};
 
 pub use alternates::{Alternate, Branch, distance};
 pub use observed::Observed;
-pub use rank::{Blame, Cause, Evidence, Kind, side_taken};
+pub use rank::{Blame, Cause, Evidence, Kind};
 
 /// How to explain.
 #[derive(Clone, Copy, Debug)]

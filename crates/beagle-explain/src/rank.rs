@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::alternates::Alternate;
 use crate::observed::{Moment, Observed};
 use crate::reach::Reach;
-use crate::value;
+use crate::{value, ways};
 
 /// A line that may be the cause.
 #[derive(Clone, Debug)]
@@ -178,11 +178,8 @@ impl<'a, 'p> Ranking<'a, 'p> {
             false => 0,
         };
         for (index, parting) in observed.partings.iter().enumerate() {
-            let text = format!(
-                "{} in old, {} in new",
-                side_taken(parting.old),
-                side_taken(parting.new)
-            );
+            let text = ways::parted(self.twin, parting.site, parting.old, parting.new)
+                .unwrap_or_else(|| "old and new take different sides".to_owned());
             let rank = weight::PARTING - index.min(8) as i32;
             self.effect(
                 Side::New,
@@ -365,12 +362,22 @@ impl<'a, 'p> Ranking<'a, 'p> {
                         number + 1,
                         self.twin.watched_name(place).unwrap_or("a variable")
                     ),
-                    _ => format!(
-                        "{}; with alternate input {} {}",
-                        side_taken(branch.explained),
-                        number + 1,
-                        side_taken(branch.alternate)
-                    ),
+                    _ => {
+                        let version = crate::alternates::name(alternate.side);
+                        let number = number + 1;
+                        match &branch.ways {
+                            Some([way, other]) => {
+                                format!(
+                                    "{version} goes on {way}, with alternate input {number} {other}"
+                                )
+                            }
+                            None => {
+                                format!(
+                                    "{version} takes another side with alternate input {number}"
+                                )
+                            }
+                        }
+                    }
                 };
                 let rank = weight::ALTERNATE / (1 + number as i32 + index as i32);
                 let here = (alternate.side, branch.place.clone());
@@ -559,18 +566,6 @@ fn function_at(twin: &Twin<'_>, side: Side, site: Site) -> Option<String> {
     let stmt = half.stmt(site)?;
     let program = half.program;
     Some(program.function(program.function_of(stmt)).name.clone())
-}
-
-/// What a version does at a branch.
-pub fn side_taken(what: What) -> String {
-    match what {
-        What::Branch(true) => "the condition holds".to_owned(),
-        What::Branch(false) => "the condition does not hold".to_owned(),
-        What::Switch(0) => "no case is taken".to_owned(),
-        What::Switch(case) => format!("case {case} is taken"),
-        What::Value(_) => "a value is assigned".to_owned(),
-        _ => "it goes on".to_owned(),
-    }
 }
 
 /// Where something is written, in words.

@@ -4,8 +4,8 @@ use beagle_engine::{Place, Side, Twin};
 use beagle_trace::event::Site;
 
 use crate::observed::Observed;
-use crate::rank::{Kind, destination, side_taken};
-use crate::{Explanation, value};
+use crate::rank::{Kind, destination};
+use crate::{Explanation, value, ways};
 
 /// Where the versions part, and what shows it.
 pub fn parts(twin: &Twin<'_>, observed: &Observed) -> Vec<String> {
@@ -31,15 +31,15 @@ pub fn parts(twin: &Twin<'_>, observed: &Observed) -> Vec<String> {
     if let Some(parting) = observed.partings.first()
         && let Some(place) = at(Side::New, parting.site)
     {
-        let start = match said.is_empty() {
-            true => "They do the same until",
-            false => "Then they take different ways at",
-        };
-        said.push(format!(
-            "{start} {place}: {} in old, {} in new.",
-            side_taken(parting.old),
-            side_taken(parting.new)
-        ));
+        let how = ways::parted(twin, parting.site, parting.old, parting.new);
+        said.push(match (said.is_empty(), how) {
+            (true, Some(how)) => format!("They do the same until {place}: {how}."),
+            (true, None) => {
+                format!("They do the same until {place}, where they take different sides.")
+            }
+            (false, Some(how)) => format!("Then they take different ways at {place}: {how}."),
+            (false, None) => format!("Then they take different ways at {place}."),
+        });
     }
     if said.is_empty()
         && let Some((_, side, site)) = observed.stray

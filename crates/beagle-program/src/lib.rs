@@ -18,6 +18,7 @@ mod order;
 mod points_to;
 mod reach;
 mod slice;
+mod ways;
 
 pub use beagle_llvm::LoadError;
 pub use calls::CallGraph;

@@ -52,10 +52,11 @@ pub struct Step {
     /// The function, or the libc function whose model it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
-    /// Whether the condition of a branch held.
+    /// Whether the condition of a branch held, as it was compiled: that of `if (!x)` is `x != 0`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub taken: Option<bool>,
-    /// What it says beside the expression: the case of a switch, the text of an output.
+    /// What it says beside the expression: the case of a switch, the text of an output; for a branch without an
+    /// expression, where it goes on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// The condition or value over the input; none if it does not depend on the input.
@@ -256,6 +257,9 @@ fn step(event: &Event<'_>, facts: &Facts<'_>, printer: &Printer<'_>) -> Option<S
         Event::Branch { site, taken, node } => {
             step.taken = Some(taken);
             step.expression = node.map(|node| printer.print(node));
+            if node.is_none() {
+                step.note = next_text(facts.program, site, taken);
+            }
             site
         }
         Event::Switch { site, case, node } => {
@@ -396,6 +400,12 @@ fn case_text(program: &Program, site: Site, case: u32) -> String {
         },
         Some(None) => format!("case number {case}"),
     }
+}
+
+/// Where control goes on after a branch.
+fn next_text(program: &Program, site: Site, taken: bool) -> Option<String> {
+    let place = program.next_place(statement(program, site)?, usize::from(!taken))?;
+    Some(format!("goes on at line {}", place.line))
 }
 
 fn reason_text(reason: AssumeReason) -> &'static str {

@@ -100,10 +100,11 @@ fn place(step: &Step) -> String {
 fn write_step(out: &mut String, step: &Step, place: &str, room: usize) -> fmt::Result {
     let text = step.place.as_ref().map_or("", |place| &*place.text);
     let text = window(text, None, SOURCE);
-    let (style, what) = match (step.taken, step.kind) {
-        (Some(true), _) => (YES, "yes".to_owned()),
-        (Some(false), _) => (NO, "no".to_owned()),
-        (None, kind) => (DIM, kind.to_owned()),
+    // The answer is to the condition as it was compiled, which need not be the one in the source.
+    let (style, what) = match (step.taken, &step.expression) {
+        (Some(true), Some(_)) => (YES, "yes"),
+        (Some(false), Some(_)) => (NO, "no"),
+        _ => (DIM, step.kind),
     };
     let mut said = step.note.clone().unwrap_or_default();
     if let Some(expression) = &step.expression {

@@ -1,11 +1,12 @@
 //! From an explanation to the entries of a report.
 
-use beagle_engine::{Side, What};
-use beagle_explain::{Alternate, Cause, Explanation, side_taken};
+use beagle_engine::Side;
+use beagle_explain::{Alternate, Cause, Explanation};
 use beagle_report::diff::InputEntry;
 use beagle_report::explain::{
     AlternateEntry, BranchEntry, CauseEntry, EvidenceEntry, Explanation as Entry,
 };
+use beagle_report::words::aspects_named;
 use beagle_verdict::{Difference, Observation};
 
 use super::Job;
@@ -60,14 +61,14 @@ fn version(side: Side) -> String {
 }
 
 fn alternate(alternate: &Alternate) -> AlternateEntry {
-    let branches = alternate.branches.iter().map(|branch| BranchEntry {
-        file: branch.place.file.clone(),
-        line: branch.place.line,
-        explained: side_taken(branch.explained),
-        alternate: match branch.alternate {
-            What::Value(_) => "another value is assigned".to_owned(),
-            what => side_taken(what),
-        },
+    let branches = alternate.branches.iter().map(|branch| {
+        let [explained, alternate] = branch.said();
+        BranchEntry {
+            file: branch.place.file.clone(),
+            line: branch.place.line,
+            explained,
+            alternate,
+        }
     });
     AlternateEntry {
         input: InputEntry::new(&alternate.input),
@@ -102,7 +103,10 @@ fn what_happens(difference: &Difference) -> String {
         }
     };
     match does(old, new) == does(new, old) {
-        true => format!("The versions differ in {}.", aspects.names().join(", ")),
+        true => format!(
+            "The versions differ in {}.",
+            aspects_named(&aspects.names())
+        ),
         false => format!("Old: {}; new: {}.", does(old, new), does(new, old)),
     }
 }

@@ -56,6 +56,20 @@ fn shows_the_decisions_that_depend_on_the_input() {
 }
 
 #[test]
+fn branches_without_a_condition_over_the_input_say_where_they_go_on() {
+    let program = "int main(void) {\n\
+        int zero = 0;\n\
+        if (!zero)\n\
+        return 0;\n\
+        return 1;\n\
+        }\n";
+    let scratch = Scratch::with(&[("not.c", program)]);
+    let ran = scratch.beagle("trace not.c -q --all").exits(0);
+    assert!(ran.stdout.contains("goes on at line 4"), "{ran}");
+    assert!(!ran.stdout.contains("  no "), "{ran}");
+}
+
+#[test]
 fn says_the_same_to_machines() {
     let scratch = Scratch::with(&[("minutes.c", PROGRAM)]);
     let ran = scratch

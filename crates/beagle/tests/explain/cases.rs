@@ -177,3 +177,70 @@ fn a_test_that_diff_saved_is_explained_and_so_is_a_regression_in_diff() {
     assert_eq!(report["schema"], "beagle.explain/1");
     assert_eq!(named(&report)[0].version, "old", "{report:#}");
 }
+
+/// Whatever the compiler makes of a condition, what is said of its sides is true of the source.
+#[test]
+fn the_sides_of_negated_conditions_are_not_mixed_up() {
+    for condition in [
+        "if (!t)",
+        "if (t == 0)",
+        "if (!is(t))",
+        "if (!(t && x))",
+        "if (!t || x < 0)",
+        "while (!t)",
+        "for (; !t;)",
+    ] {
+        let program = |limit: u32| {
+            format!(
+                "#include <stdio.h>\n\
+                 #include <stdlib.h>\n\
+                 static int is(int t) {{ return t; }}\n\
+                 int main(int argc, char **argv) {{\n\
+                 int x = argc > 1 ? atoi(argv[1]) : is(0);\n\
+                 int t = x > {limit};\n\
+                 {condition}\n\
+                 {{\n\
+                 puts(\"small\");\n\
+                 return 0;\n\
+                 }}\n\
+                 puts(\"big\");\n\
+                 return 0;\n\
+                 }}\n"
+            )
+        };
+        let (old, new) = (program(10), program(12));
+        let report = explained(&old, &new, "-- 12");
+        let all = report.to_string();
+        assert!(!all.contains("condition"), "{condition}: {report:#}");
+        let (small, big) = (line_of(&new, "small"), line_of(&new, "big"));
+        // Of a part of a condition the other one may come next.
+        let ways = [
+            format!("old goes on at old.c:{big}, new at new.c:{small}"),
+            format!("old goes on at old.c:{big}, new in the same line"),
+            format!("old goes on in the same line, new at new.c:{small}"),
+        ];
+        assert!(
+            ways.iter().any(|way| all.contains(way)),
+            "{condition}: {report:#}"
+        );
+    }
+}
+
+#[test]
+fn sides_that_no_line_tells_apart_are_only_said_to_differ() {
+    let program = |limit: u32| {
+        format!(
+            "#include <stdio.h>\n\
+             #include <stdlib.h>\n\
+             int main(int argc, char **argv) {{\n\
+             int x = argc > 1 ? atoi(argv[1]) : 0;\n\
+             !(x > {limit}) ? puts(\"small\") : puts(\"big\");\n\
+             return 0;\n\
+             }}\n"
+        )
+    };
+    let report = explained(&program(10), &program(12), "-- 12");
+    let all = report.to_string();
+    assert!(all.contains("take different sides"), "{report:#}");
+    assert!(!all.contains("condition"), "{report:#}");
+}
