@@ -50,7 +50,7 @@ fn hunks_are_not_said_to_act_together_when_there_was_no_time_to_try_parts_of_the
     let scratch = Scratch::with(&[("old.c", &(old + main)), ("new.c", &(new + main))]);
     // There is time for some of the builds, or for all, or for none; whatever is said must be true.
     for timeout in ["1ms", "300ms", "600ms", "900ms", "1200ms", "1m"] {
-        let command = format!("-q blame old.c new.c --timeout {timeout} --format json");
+        let command = format!("-q blame old.c new.c --timeout {timeout} --format json -- x");
         let ran = scratch.beagle(&command);
         let report = ran.json();
         for set in report["culprits"]["sets"].as_array().unwrap() {
