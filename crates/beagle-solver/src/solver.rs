@@ -202,9 +202,18 @@ impl Solver {
             let parts = parts(pool, expr).into_iter();
             conditions.extend(parts.map(|part| (part, Origin::Asked(index as u32))));
         }
-        for scope in [Scope::Restricted, Scope::Whole, Scope::Unbounded] {
+        for scope in [
+            Scope::Restricted,
+            Scope::Whole,
+            Scope::Wide,
+            Scope::Unbounded,
+        ] {
             let view = path.view(false);
             let slice = structure::slice(pool, path, view, prefix, &conditions, scope);
+            if scope == Scope::Wide && !slice.counts {
+                // Nothing else is wider.
+                continue;
+            }
             match self.attempt(pool, path, &slice, deadline) {
                 Found::Model(_) if scope == Scope::Unbounded => {
                     return Answer::Unknown(Unknown::InputSize);
@@ -215,7 +224,7 @@ impl Solver {
                         return Answer::Satisfiable(model);
                     }
                     self.statistics.unverified += 1;
-                    if scope == Scope::Whole {
+                    if scope != Scope::Restricted {
                         return Answer::Unknown(Unknown::Unverified);
                     }
                 }

@@ -20,6 +20,8 @@ pub(crate) enum Scope {
     Restricted,
     /// All that hangs together through the ends of strings and files.
     Whole,
+    /// The same, and many arguments may be added.
+    Wide,
     /// The same, and sizes may be anything that is possible.
     Unbounded,
 }
@@ -30,8 +32,10 @@ const POSSIBLE: u128 = (1 << 31) - 1;
 const MANY_BYTES: usize = 64;
 /// How many bytes a file may grow by one answer.
 const MAX_GROWTH: u64 = 4096;
-/// How many arguments may be added by one answer.
+/// How many arguments may be added by one answer: no more than these...
 const MAX_NEW_ARGUMENTS: u32 = 8;
+/// ...unless there is no answer with so few. The same question from another input counts as asked.
+const MANY_NEW_ARGUMENTS: u32 = 64;
 
 /// Why a condition is part of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,6 +57,8 @@ pub(crate) enum Origin {
 pub(crate) struct Slice {
     /// The conditions with their origins.
     pub conditions: Vec<(Expr, Origin)>,
+    /// Whether it is about the number of arguments.
+    pub counts: bool,
 }
 
 /// Collects the conditions that hang together with the asked ones, when the first `prefix`
@@ -88,12 +94,13 @@ pub(crate) fn slice(
         path,
         prefix,
         variables: &variables,
-        bounded: scope != Scope::Unbounded,
+        scope,
         conditions: Vec::new(),
     };
     builder.strings(whole);
     builder.files(whole);
     builder.arguments(whole);
+    let counts = builder.has(VariableKind::ArgCount);
     let structure = builder.conditions;
     let asked = asked.iter().copied();
     let atoms = atoms
@@ -101,7 +108,7 @@ pub(crate) fn slice(
         .map(|&atom| (view.atom(atom), Origin::Atom(atom)));
     let mut conditions: Vec<_> = asked.chain(atoms).chain(structure).collect();
     conditions.retain(|&(expr, _)| pool.value(expr) != Some(1));
-    Slice { conditions }
+    Slice { conditions, counts }
 }
 
 /// The variables, and those that hang together with them through the ends of sources.
@@ -155,7 +162,7 @@ struct Builder<'a> {
     path: &'a Path,
     prefix: u32,
     variables: &'a [Variable],
-    bounded: bool,
+    scope: Scope,
     conditions: Vec<(Expr, Origin)>,
 }
 
@@ -281,7 +288,11 @@ impl Builder<'_> {
             return;
         }
         let hint = self.path.hint().value(count);
-        self.at_most(count, hint + u128::from(MAX_NEW_ARGUMENTS));
+        let new = match self.scope {
+            Scope::Restricted | Scope::Whole => MAX_NEW_ARGUMENTS,
+            Scope::Wide | Scope::Unbounded => MANY_NEW_ARGUMENTS,
+        };
+        self.at_most(count, hint + u128::from(new));
         // The name of the program.
         self.at_least(count, 1, Origin::Structure);
         let number = |key: &SourceKey| match *key {
@@ -308,7 +319,7 @@ impl Builder<'_> {
 
     /// Keeps a size from growing without need, and within what is possible.
     fn at_most(&mut self, kind: VariableKind, sensible: u128) {
-        let (most, origin) = match self.bounded {
+        let (most, origin) = match self.scope != Scope::Unbounded {
             true => (sensible.min(POSSIBLE), Origin::Bound),
             false => (POSSIBLE, Origin::Structure),
         };

@@ -26,6 +26,9 @@ const ROUNDS: [Duration; 3] = [
     Duration::from_millis(2000),
 ];
 
+/// An argument of which nothing is known: a number and a word.
+const NEW_ARGUMENT: &[u8] = b"1";
+
 /// What making a conflict smaller costs.
 const SHRINK_EFFORT: u64 = 5;
 
@@ -114,6 +117,7 @@ impl Engine<'_> {
                 self.frontier.account(chosen.strategy).answered += 1;
                 match model.apply(pool, record.product.path.hint()) {
                     Ok(mut input) => {
+                        fill(&mut input, record.input.arg_count());
                         self.options.shape.keep_to(&mut input);
                         Some(input)
                     }
@@ -169,6 +173,17 @@ impl Own {
             prefix.push(path.conditions().len());
         }
         Self { path, prefix }
+    }
+}
+
+/// Gives arguments that were added something to begin with, where it does not matter: the run was without them, so
+/// none of its conditions is about them. Empty ones are what most programs turn away.
+fn fill(input: &mut Input, had: u32) {
+    let count = input.arg_count() as usize;
+    for added in input.sources[..count].iter_mut().skip(had as usize) {
+        if added.bytes.is_empty() {
+            added.bytes = NEW_ARGUMENT.to_vec();
+        }
     }
 }
 
