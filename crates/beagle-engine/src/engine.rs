@@ -2,6 +2,7 @@
 //! add the questions that it raises.
 
 mod ask;
+mod files;
 mod graph;
 mod survey;
 
@@ -27,6 +28,7 @@ use crate::trail::Marks;
 use crate::twin::{Place, Side, Twin};
 
 use ask::Own;
+pub use files::Files;
 use graph::Awaited;
 pub use survey::{Look, Survey};
 
@@ -91,6 +93,8 @@ pub struct Status {
     pub differing: u64,
     /// What could not be followed, by cause.
     pub losses: BTreeMap<String, u64>,
+    /// Files that runs asked for in vain, and those that none asked for.
+    pub files: Files,
     /// By change.
     pub changes: Vec<Progress>,
     /// The number of the run that was the first to execute a change.
@@ -440,6 +444,9 @@ impl<'a> Engine<'a> {
         };
         for run in [&old, &new] {
             note_losses(&mut self.status, run);
+            if let Ok(trace) = &run.trace {
+                self.status.files.note_read(&input, trace);
+            }
         }
         let (Ok(old_trace), Ok(new_trace)) = (&old.trace, &new.trace) else {
             let ran = Ran {
@@ -593,7 +600,7 @@ fn note_losses(status: &mut Status, run: &Run<'_>) {
         }
     };
     for lost in trace.losses() {
-        status.lose(lost.to_string(), lost.count.into());
+        status.lose_as(lost);
     }
     if let Some(stop) = trace.stop() {
         status.lose(format!("recording stopped: {stop}"), 1);

@@ -99,6 +99,12 @@ impl Errno {
         Self(unsafe { *__errno_location() })
     }
 
+    /// Whether something is not there.
+    pub fn is_absence(&self) -> bool {
+        const ENOENT: c_int = 2;
+        self.0 == ENOENT
+    }
+
     /// Puts it back.
     pub fn restore(self) {
         // SAFETY: as above.

@@ -175,4 +175,8 @@ losses! {
     Address = 15, "address assumed because its object is too large or unknown";
     /// All causes that found no slot.
     Others = 16, "other causes";
+    /// A file that the program wants to read, under a name of its own, is not part of the input.
+    Absent = 17, "file that is not there:";
+    /// The same, under a name that depends on the input: files are there under the names that the input gives them.
+    AbsentByName = 18, "file that the input names and that is not there:";
 }

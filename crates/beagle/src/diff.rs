@@ -6,6 +6,7 @@
 mod blame;
 mod court;
 mod explain;
+mod files;
 mod lane;
 mod listen;
 mod present;
@@ -266,6 +267,7 @@ impl Job<'_> {
             most_queries: self.options.search.max_queries.unwrap_or(u64::MAX),
         };
         let mut engine = Engine::new(&twin, old, new, options).map_err(Failure::run)?;
+        engine.expect_read(self.invocation.files.iter().cloned());
         if engine.wants_graph() {
             let patience = self.options.search.timeout / 10;
             engine.expect_graph(self.graph(), patience);

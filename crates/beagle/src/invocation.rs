@@ -35,6 +35,8 @@ pub struct Invocation {
     pub own: usize,
     /// How many are findings of an earlier comparison.
     pub findings: usize,
+    /// Files that the user gave and no word names, as the program knows them.
+    pub files: Vec<Vec<u8>>,
     /// What all inputs have to keep to.
     pub rules: Rules,
     /// The directory whose content is put where the program runs.
@@ -80,8 +82,9 @@ impl Invocation {
             ..Shape::default()
         };
         shape.argument(&words)?;
+        let mut files = Vec::new();
         for file in &request.files {
-            shape.file(file.text.as_bytes(), file)?;
+            files.push(shape.file(file.text.as_bytes(), file)?);
         }
         shape.environment(&request.env)?;
         let only_whole = words.is_empty()
@@ -146,6 +149,7 @@ impl Invocation {
             names,
             own,
             findings: count,
+            files,
             rules,
             fixture,
             auto,

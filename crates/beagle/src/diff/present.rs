@@ -17,7 +17,7 @@ use beagle_verdict::{
 
 use super::court::{Judged, Shown};
 use super::tests::Seen;
-use super::{Explored, Job};
+use super::{Explored, Job, files};
 use crate::versions::Version;
 
 /// Fills in what was found.
@@ -97,6 +97,7 @@ pub fn fill(report: &mut Report, job: &Job<'_>, explored: Explored, judged: Judg
         .out
         .as_ref()
         .map(|out| out.display().to_string());
+    files::note(report, job.invocation, &explored.status.files);
     report.missing.extend(missing(&explored, &judged));
     report.verdict = verdict(report);
 }

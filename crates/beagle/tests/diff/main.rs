@@ -17,3 +17,4 @@ mod prune;
 mod refactorings;
 mod sequences;
 mod support;
+mod unsaid;

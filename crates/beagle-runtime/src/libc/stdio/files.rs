@@ -4,6 +4,7 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 
 use beagle_trace::event::{ASSUME_ADDRESS, ASSUME_VALUE};
+use beagle_trace::layout::Loss;
 
 use super::own::{note_written, own, source_of};
 use super::real::{self, File};
@@ -13,6 +14,8 @@ use crate::libc::pinned;
 use crate::{log, shadow, sys};
 
 const TRUNCATE: c_int = 0o1000;
+const WRITE_ONLY: c_int = 1;
+const CREATE: c_int = 0o100;
 
 /// What to open: the path, or what stands in for a device that gives something else each time.
 unsafe fn path_of(path: *const c_char) -> *const c_char {
@@ -31,6 +34,25 @@ unsafe fn cut(at: c_int, path: *const c_char) {
     let [device, inode, _, _, _, _, size, ..] = found;
     if !failed {
         note_written(source_of(device, inode, size));
+    }
+}
+
+/// A file could not be opened for reading. If it is missing where the program runs, what it does with such a file is
+/// not seen; where others are is no part of the input.
+unsafe fn note_absent(call: &Call, path: *const c_char) {
+    if !call.recorded() || path.is_null() || !sys::Errno::save().is_absence() {
+        return;
+    }
+    let mut name = path;
+    while *name as u8 == b'.' && *name.add(1) as u8 == b'/' {
+        name = name.add(2);
+    }
+    if matches!(*name as u8, 0 | b'/') {
+        return;
+    }
+    match shadow::any(path.cast(), sys::strlen(path)) {
+        true => log::lose_at(Loss::AbsentByName, name),
+        false => log::lose_at(Loss::Absent, name),
     }
 }
 
@@ -89,6 +111,9 @@ unsafe fn open_at(
         }
     }
     let fd = call.outside(|| real::openat(at, path_of(path), flags, mode));
+    if fd < 0 && at == AT_CWD && flags & (WRITE_ONLY | CREATE) == 0 {
+        note_absent(call, path);
+    }
     opened(call, fd)
 }
 
@@ -198,6 +223,9 @@ pub unsafe extern "C" fn bg_x_fopen(path: *const c_char, mode: *const c_char) ->
         }
     }
     let file = call.outside(|| real::fopen(path_of(path), mode));
+    if file.is_null() && !mode.is_null() && *mode as u8 == b'r' {
+        note_absent(&call, path);
+    }
     fresh(&call, file)
 }
 
@@ -245,6 +273,9 @@ pub unsafe extern "C" fn bg_x_freopen(
         }
     }
     let file = call.outside(|| real::freopen(path_of(path), mode, file));
+    if file.is_null() && !mode.is_null() && *mode as u8 == b'r' {
+        note_absent(&call, path);
+    }
     fresh(&call, file)
 }
 

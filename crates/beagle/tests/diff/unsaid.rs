@@ -1,0 +1,124 @@
+//! What a program wants and nobody said: files, and many arguments.
+
+use crate::support::Pair;
+
+/// Counts lines of a file that the command line does not name.
+const SETTINGS: &str = r#"
+#include <stdio.h>
+#include <string.h>
+int main(void)
+{
+    char line[64];
+    int ports = 0;
+    FILE *file = fopen("./settings.ini", "r");
+    if (!file) {
+        perror("settings.ini");
+        return 1;
+    }
+    while (fgets(line, sizeof line, file))
+        if (!strncmp(line, "port=", 5))
+            ports++;
+    return ports > 1;
+}
+"#;
+
+/// Reads the file that a word names.
+const NAMED: &str = r#"
+#include <fcntl.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    char c = 0;
+    int file = argc < 2 ? -1 : open(argv[1], O_RDONLY);
+    if (file < 0 || read(file, &c, 1) != 1)
+        return 1;
+    return c == 'x' ? 2 : 3;
+}
+"#;
+
+/// Takes so many numbers and looks at the last.
+const NUMBERS: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    long last = 0;
+    if (argc != WANTED)
+        return 2;
+    for (int i = 1; i < argc; i++) {
+        char *end;
+        long value = strtol(argv[i], &end, 10);
+        if (end == argv[i] || *end || value < 0 || value > 1000)
+            return 3;
+        last = value;
+    }
+    puts(last > 41 ? "much" : "little");
+    return 0;
+}
+"#;
+
+fn settings() -> Pair {
+    let pair = Pair::edited(SETTINGS, &[("ports > 1", "ports > 2")]);
+    pair.write("settings.ini", "port=1\n");
+    pair.write("seeds/settings.ini", "port=1\n");
+    pair
+}
+
+#[test]
+fn a_file_that_is_not_there_is_asked_for() {
+    let report = settings().diff("").is("none-found", 0);
+    let notes = report.strings("notes").join("\n");
+    let wanted = "the program looks for settings.ini, which is not there; give it with --file";
+    assert!(notes.contains(wanted), "{report}");
+    let losses = &report.json["losses"];
+    let cause = "file that is not there: settings.ini";
+    assert_eq!(losses[0]["cause"], cause, "{report}");
+    let missing = report.strings("missing").join("\n");
+    assert!(missing.contains("settings.ini"), "{report}");
+}
+
+#[test]
+fn a_file_that_is_given_is_read_and_nothing_is_said_of_it() {
+    let report = settings()
+        .diff("--first --file settings.ini")
+        .is("different", 1);
+    let notes = report.strings("notes").join("\n");
+    assert!(!notes.contains("settings.ini"), "{report}");
+}
+
+#[test]
+fn a_file_under_a_name_that_nobody_opens_is_pointed_out() {
+    let report = settings()
+        .diff("--file seeds/settings.ini")
+        .is("none-found", 0);
+    let notes = report.strings("notes").join("\n");
+    let wanted =
+        "--file seeds/settings.ini: no run read it under that name; it looks for settings.ini";
+    assert!(notes.contains(wanted), "{report}");
+}
+
+#[test]
+fn a_word_that_names_no_file_is_pointed_out() {
+    let pair = Pair::edited(NAMED, &[("? 2 : 3", "? 4 : 3")]);
+    pair.write("data", "y");
+    for words in ["-- data", "--max-runs 20 -- {data}"] {
+        let report = pair.diff(words).is("none-found", 0);
+        let notes = report.strings("notes").join("\n");
+        assert!(
+            notes.contains("the program looks for data, which"),
+            "{report}"
+        );
+    }
+    pair.diff("--first -- @{data}").is("different", 1);
+}
+
+#[test]
+fn as_many_arguments_are_made_as_the_program_wants() {
+    for wanted in ["3", "10", "13", "21"] {
+        let numbers = NUMBERS.replace("WANTED", wanted);
+        let pair = Pair::edited(&numbers, &[("> 41", "> 42")]);
+        let report = pair.diff("--first").is("different", 1).within(200);
+        let (count, wanted) = (report.one("output").args().len(), wanted.parse::<usize>());
+        assert_eq!(Ok(count + 1), wanted, "{report}");
+    }
+}
