@@ -3,6 +3,7 @@
 
 mod ask;
 mod files;
+mod glimpse;
 mod graph;
 mod survey;
 
@@ -29,6 +30,7 @@ use crate::twin::{Place, Side, Twin};
 
 use ask::Own;
 pub use files::Files;
+pub use glimpse::Glimpse;
 use graph::Awaited;
 pub use survey::{Look, Survey};
 
@@ -225,6 +227,8 @@ pub struct Engine<'a> {
     awaited: Option<Awaited>,
     /// Where changes are, if there are several.
     changes: Option<[Marks; 2]>,
+    /// The longest that a run took that ended by itself.
+    longest: Duration,
 }
 
 /// Conditions of runs that are kept; runs beyond are forgotten, the oldest first.
@@ -239,6 +243,11 @@ const SEEDS_FIRST: Duration = Duration::from_secs(5);
 
 /// This part of the time goes to inputs that others found, as long as there are questions.
 const OFFERS_SHARE: u32 = 5;
+
+/// A run may take so many times longer than any before it that ended...
+const PATIENCE: u32 = 100;
+/// ...and this long in any case.
+const SURE: Duration = Duration::from_secs(1);
 
 /// What a run costs, where a question costs 1.
 const RUN_EFFORT: u64 = 4;
@@ -281,6 +290,7 @@ impl<'a> Engine<'a> {
             awaited: None,
             changes: (twin.comparison.changes.len() > 1)
                 .then(|| Side::BOTH.map(|side| Marks::of_changes(twin, side))),
+            longest: Duration::ZERO,
             options,
         })
     }
@@ -409,6 +419,20 @@ impl<'a> Engine<'a> {
         }
     }
 
+    /// What a run may take. One that does not end would else take all the time there is.
+    fn run_limits(&self) -> Limits {
+        let limits = self.options.limits;
+        let left = self
+            .options
+            .deadline
+            .saturating_duration_since(Instant::now());
+        let enough = (self.longest * PATIENCE).max(SURE);
+        Limits {
+            time: limits.time.min(enough).min(left.max(SURE)),
+            ..limits
+        }
+    }
+
     fn is_new(&self, input: &Input) -> bool {
         !self.seen.contains(&hash(input))
     }
@@ -424,7 +448,7 @@ impl<'a> Engine<'a> {
             return Ok(Next::GoOn);
         }
         self.status.runs += 1;
-        let mut limits = self.options.limits;
+        let mut limits = self.run_limits();
         if origin == Origin::Offer {
             limits.events = limits.events.min(MOST_OFFERED);
             limits.nodes = limits.nodes.min(MOST_OFFERED);
@@ -446,6 +470,9 @@ impl<'a> Engine<'a> {
             note_losses(&mut self.status, run);
             if let Ok(trace) = &run.trace {
                 self.status.files.note_read(&input, trace);
+            }
+            if run.outcome != Outcome::TimedOut {
+                self.longest = self.longest.max(run.time);
             }
         }
         let (Ok(old_trace), Ok(new_trace)) = (&old.trace, &new.trace) else {
@@ -627,13 +654,17 @@ fn infected(product: &Product, differs: bool) -> Vec<usize> {
     infected
 }
 
+/// Where the versions first part.
+fn parting(twin: &Twin<'_>, product: &Product) -> Option<Place> {
+    let effect = product.effects.iter().find(|effect| effect.is_parting())?;
+    twin.new.place(twin.new.stmt(effect.site)?)
+}
+
 /// Where the versions part, or where the effect of a change is first seen.
 fn cause(twin: &Twin<'_>, product: &Product, reached: &[usize]) -> Option<Place> {
-    let parting = product.effects.iter().find(|effect| effect.is_parting());
-    let effect = parting.or(product.effects.first());
-    let place = effect.and_then(|effect| {
-        let stmt = twin.new.stmt(effect.site)?;
-        twin.new.place(stmt)
+    let place = parting(twin, product).or_else(|| {
+        let effect = product.effects.first()?;
+        twin.new.place(twin.new.stmt(effect.site)?)
     });
     place.or_else(|| {
         let change = &twin.comparison.changes[*reached.first()?];

@@ -31,7 +31,8 @@ mod walk;
 
 pub use distance::to_changes;
 pub use engine::{
-    Appetite, End, Engine, EngineError, Files, Listener, Look, Next, Options, Ran, Status, Survey,
+    Appetite, End, Engine, EngineError, Files, Glimpse, Listener, Look, Next, Options, Ran, Status,
+    Survey,
 };
 pub use frontier::Account;
 pub use order::Acts;

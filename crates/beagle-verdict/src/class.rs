@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::compare::Aspects;
-use crate::observation::{End, Observation};
+use crate::observation::{End, Fault, Observation};
 
 /// What kind of difference it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,7 +18,8 @@ pub enum Class {
     Message,
     /// Only the old version does not end.
     HangFix,
-    /// Only the old version crashes or has an error that a sanitizer sees.
+    /// Only the old version crashes or has an error that a sanitizer sees. Undefined behaviour that does
+    /// no harm is not enough if what the versions do differs as well.
     Fix,
 }
 
@@ -108,7 +109,7 @@ pub(crate) fn classify(old: &Observation, new: &Observation, aspects: Aspects) -
         Class::Crash
     } else if hangs(new) && !hangs(old) {
         Class::Hang
-    } else if crashes(old) && !crashes(new) {
+    } else if crashes(old) && !crashes(new) && !(survives(old) && aspects.beyond_sanitizers()) {
         Class::Fix
     } else if hangs(old) && !hangs(new) {
         Class::HangFix
@@ -126,6 +127,23 @@ pub(crate) fn classify(old: &Observation, new: &Observation, aspects: Aspects) -
 
 fn crashes(run: &Observation) -> bool {
     matches!(run.end, End::Signal(_) | End::TooManyProcesses) || run.fault.is_some()
+}
+
+/// Undefined behaviour that does on the machine what was meant: a null pointer with a size of 0, a shift of a negative
+/// number, a misaligned access.
+const HARMLESS: [&str; 6] = [
+    "function-type",
+    "misaligned-access",
+    "nonnull-argument",
+    "nonnull-return",
+    "pointer-overflow",
+    "shift-base",
+];
+
+/// Whether all that is wrong with a run is such undefined behaviour.
+fn survives(run: &Observation) -> bool {
+    let harmless = |fault: &Fault| HARMLESS.contains(&&fault.kind[..]);
+    matches!(run.end, End::Exit(_)) && run.fault.as_ref().is_some_and(harmless)
 }
 
 /// How bad it is.
@@ -157,5 +175,46 @@ fn brief(run: &Observation) -> String {
     match &run.fault {
         Some(fault) => format!("{} {}", run.end, fault.key()),
         None => run.end.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::observation::{Circumstances, Stream};
+
+    fn run(kind: Option<&str>) -> Observation {
+        Observation {
+            end: End::Exit(0),
+            stdout: Stream::default(),
+            stderr: Stream::default(),
+            files: Vec::new(),
+            fault: kind.map(|kind| Fault {
+                kind: kind.to_owned(),
+                place: None,
+                function: None,
+                text: String::new(),
+            }),
+            time: Duration::ZERO,
+            circumstances: Circumstances::default(),
+        }
+    }
+
+    #[test]
+    fn other_output_is_no_fix_because_old_had_harmless_undefined_behaviour() {
+        let sanitizer = Aspects {
+            sanitizer: true,
+            ..Aspects::default()
+        };
+        let output = Aspects {
+            stdout: true,
+            ..sanitizer
+        };
+        let class = |kind, aspects| classify(&run(Some(kind)), &run(None), aspects);
+        assert_eq!(class("nonnull-argument", sanitizer), Class::Fix);
+        assert_eq!(class("nonnull-argument", output), Class::Output);
+        assert_eq!(class("heap-buffer-overflow", output), Class::Fix);
     }
 }

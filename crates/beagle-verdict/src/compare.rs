@@ -30,6 +30,15 @@ impl Aspects {
         self != Self::default()
     }
 
+    /// Whether there is a difference that is seen without sanitizers.
+    pub fn beyond_sanitizers(self) -> bool {
+        let plain = Self {
+            sanitizer: false,
+            ..self
+        };
+        plain.any()
+    }
+
     /// The names of what differs.
     pub fn names(self) -> Vec<&'static str> {
         [

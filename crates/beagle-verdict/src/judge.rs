@@ -19,6 +19,10 @@ use crate::setting::{Setting, Version, Which};
 const HANG_FACTOR: u32 = 3;
 /// How much slower sanitizers may make a program.
 const SANITIZED_FACTOR: u32 = 4;
+/// A program that takes so many times longer than the other version is not just slow.
+const STUCK_FACTOR: u32 = 20;
+/// It is given this long in any case.
+const LEAST_TIME: Duration = Duration::from_millis(300);
 
 /// One look at both versions.
 #[derive(Debug, Clone)]
@@ -167,9 +171,10 @@ impl Judge {
             mut old, mut new, ..
         } = self.quick(input)?;
         // A program that is only slow is no difference.
+        let slow = |other: &Observation| other.time * STUCK_FACTOR > self.setting.limits.time;
         match (old.end == End::TimedOut, new.end == End::TimedOut) {
-            (true, false) => old = self.patiently(Which::Old, input)?,
-            (false, true) => new = self.patiently(Which::New, input)?,
+            (true, false) if slow(&new) => old = self.patiently(Which::Old, input)?,
+            (false, true) if slow(&old) => new = self.patiently(Which::New, input)?,
             _ => {}
         }
         for _ in 1..self.setting.repeats {
@@ -184,10 +189,11 @@ impl Judge {
                 (Which::Old, old_sanitized, &mut old),
                 (Which::New, new_sanitized, &mut new),
             ] {
-                run.fault = self.fault(&path, input)?;
+                let time = self.sanitized_time(run);
+                run.fault = self.fault(&path, input, time)?;
                 // Errors that depend on chance are seen by chance.
                 if run.fault.is_some() {
-                    let again = self.fault(&path, input)?;
+                    let again = self.fault(&path, input, time)?;
                     if let Some(unstable) = unstable_fault(which, run, again) {
                         return Ok(unstable);
                     }
@@ -235,13 +241,17 @@ impl Judge {
         let Some((old, new)) = self.sanitized() else {
             return Ok(false);
         };
-        let (old, new) = (self.fault(&old, input)?, self.fault(&new, input)?);
+        let time = self.setting.limits.time;
+        let (old, new) = (
+            self.fault(&old, input, time)?,
+            self.fault(&new, input, time)?,
+        );
         Ok(old.map(|fault| fault.key()) != new.map(|fault| fault.key()))
     }
 
     /// Whether an input still shows the same difference, by as few runs as can tell.
     pub fn still_shows(&mut self, input: &Input, difference: &Difference) -> Result<bool, Error> {
-        let mut seen = self.quick(input)?;
+        let mut seen = self.quick_like(input, difference)?;
         let before = self.compare(
             &without_fault(&difference.old),
             &without_fault(&difference.new),
@@ -256,8 +266,10 @@ impl Judge {
         if difference.aspects.sanitizer
             && let Some((old, new)) = self.sanitized()
         {
-            seen.old.fault = self.fault(&old, input)?;
-            seen.new.fault = self.fault(&new, input)?;
+            let time = self.sanitized_time(&seen.old);
+            seen.old.fault = self.fault(&old, input, time)?;
+            let time = self.sanitized_time(&seen.new);
+            seen.new.fault = self.fault(&new, input, time)?;
             let key = |run: &Observation| run.fault.as_ref().map(Fault::key);
             if key(&seen.old) != key(&difference.old) || key(&seen.new) != key(&difference.new) {
                 return Ok(false);
@@ -302,7 +314,8 @@ impl Judge {
             }
         }
         if let Some(sanitized) = &version.sanitized {
-            first.fault = self.fault(sanitized, input)?;
+            let time = self.sanitized_time(&first);
+            first.fault = self.fault(sanitized, input, time)?;
         }
         Ok(Some(first))
     }
@@ -360,8 +373,41 @@ impl Judge {
         Some((self.old.sanitized.clone()?, self.new.sanitized.clone()?))
     }
 
-    fn fault(&mut self, program: &Path, input: &Input) -> Result<Option<Fault>, Error> {
-        let time = self.setting.limits.time * SANITIZED_FACTOR;
+    /// How long a run with sanitizers may take. What did not end without them does not end with them; all
+    /// there is to see is what they object to until then.
+    fn sanitized_time(&self, plain: &Observation) -> Duration {
+        let time = self.setting.limits.time;
+        match plain.end {
+            End::TimedOut => time / SANITIZED_FACTOR,
+            _ => time * SANITIZED_FACTOR,
+        }
+    }
+
+    /// A run of each version that should do as in a known difference. Where that does not end, it is not waited for
+    /// as long as the first time.
+    fn quick_like(&mut self, input: &Input, known: &Difference) -> Result<Comparison, Error> {
+        input.encode()?;
+        let limit = self.setting.limits.time;
+        let ended = [&known.old, &known.new].into_iter();
+        let ended = ended.filter(|run| run.end != End::TimedOut);
+        let longest = ended.map(|run| run.time).max().unwrap_or(limit);
+        let stuck = (longest * STUCK_FACTOR).clamp(LEAST_TIME.min(limit), limit);
+        let time = |run: &Observation| match run.end {
+            End::TimedOut => stuck,
+            _ => limit,
+        };
+        let old = self.run(Which::Old, input, time(&known.old))?;
+        let new = self.run(Which::New, input, time(&known.new))?;
+        let aspects = self.compare(&old, &new);
+        Ok(Comparison { old, new, aspects })
+    }
+
+    fn fault(
+        &mut self,
+        program: &Path,
+        input: &Input,
+        time: Duration,
+    ) -> Result<Option<Fault>, Error> {
         let run = self
             .runner
             .run(&self.setting, program, Build::Sanitized, input, time)?;

@@ -291,7 +291,7 @@ impl Job<'_> {
                     true => Duration::from_millis(500),
                     false => (self.options.search.timeout / 5).min(Duration::from_secs(10)),
                 },
-                out: self.options.out.as_deref(),
+                interrupt: self.interrupt,
             };
             let court = scope.spawn(move || court.sit(&receiver, &tidying));
             let (offers, lane) = match self.uses_lane() {
@@ -325,11 +325,12 @@ impl Job<'_> {
         line.clear();
         timings.end("search");
         let (end, mut judged, seen, exercised, lane) = result?;
-        if self.comparison.changes.len() > 1 && !self.interrupt.is_raised() {
-            for shown in &mut judged.groups {
-                let acting = engine.acting(&shown.group.representative.input);
-                shown.acting = acting.unwrap_or_default();
-            }
+        judged.settle(|input| match self.interrupt.is_raised() {
+            true => None,
+            false => engine.glimpse(input),
+        });
+        if let Some(out) = self.options.out.as_deref() {
+            judged.save(out, self.invocation)?;
         }
         let explored = Explored {
             end: (!self.interrupt.is_raised()).then_some(end),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use beagle_sequence::Graph;
 
-use super::{Engine, Input, Listener, Next, Product, Traced, Within, run_both};
+use super::{Engine, Listener, Next, Product, Traced};
 use crate::order::Acts;
 use crate::sequences::Sequences;
 use crate::steps::Step;
@@ -34,9 +34,6 @@ struct Walked {
 
 /// So many steps of runs are kept until the graph is there.
 const MOST_STEPS: usize = 4_000_000;
-
-/// How long a run may take of which only the order of changes is wanted.
-const GLIMPSE: Duration = Duration::from_secs(2);
 
 /// How often is looked whether the user wants to stop.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -159,24 +156,5 @@ impl Engine<'_> {
         let wrote = first_difference(old.all_streams(), new.all_streams());
         let steps = [old.steps(), new.steps()];
         acts(self.twin, marks, steps, &product.order, wrote)
-    }
-
-    /// The changes that an input executes, and when. `None` if it cannot be told.
-    pub fn acting(&mut self, input: &Input) -> Option<Acts> {
-        let mut input = input.normalised();
-        for source in &mut input.sources {
-            (source.symbolic, source.pad) = (false, 0);
-        }
-        let mut limits = self.options.limits;
-        limits.time = limits.time.min(GLIMPSE);
-        let (old, new) = run_both(&mut self.executors, &input, &limits).ok()?;
-        let (Ok(old), Ok(new)) = (&old.trace, &new.trace) else {
-            return None;
-        };
-        let (pool, twin) = (&mut self.pool, self.twin);
-        let old = Traced::read(pool, old, &input, &|site| twin.old.cases(site));
-        let new = Traced::read(pool, new, &input, &|site| twin.new.cases(site));
-        let product = Product::new(pool, twin, &input, Within::default(), (&old, &new));
-        Some(self.acts(&product, &old, &new))
     }
 }

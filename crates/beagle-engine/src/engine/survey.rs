@@ -178,7 +178,8 @@ impl Engine<'_> {
         for source in &mut input.sources {
             (source.symbolic, source.pad) = (false, 0);
         }
-        let both = run_both(&mut self.executors, &input, &self.options.limits);
+        let limits = self.run_limits();
+        let both = run_both(&mut self.executors, &input, &limits);
         let (old, new) = both.ok()?;
         let mut differs = is_different(&old, &new);
         let mut found = Look::default();

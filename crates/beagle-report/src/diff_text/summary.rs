@@ -47,7 +47,7 @@ impl Report {
         }
     }
 
-    /// How far each change got: those first that got least far, since they are what is missing.
+    /// How far each change got; of many changes those first that got furthest.
     pub(super) fn write_changes(&self, out: &mut String, width: usize) -> fmt::Result {
         if self.changes.is_empty() {
             return Ok(());
@@ -55,7 +55,9 @@ impl Report {
         writeln!(out, "{BOLD}How far each change got{BOLD:#}")?;
         let mut changes: Vec<&ChangeEntry> = self.changes.iter().collect();
         if changes.len() > CHANGES {
-            changes.sort_by_key(|change| (change.propagated, change.infected, change.reached));
+            changes.sort_by_key(|change| {
+                std::cmp::Reverse((change.propagated, change.infected, change.reached))
+            });
         }
         let named = |change: &ChangeEntry| match &change.function {
             Some(function) => format!("{}  {function}", place(change)),
@@ -80,8 +82,13 @@ impl Report {
             }
         }
         if changes.len() > CHANGES {
-            let more = count(changes.len() - CHANGES, "change");
-            writeln!(out, "       {DIM}… and {more} that got further{DIM:#}")?;
+            let rest = &changes[CHANGES..];
+            let more = count(rest.len(), "more change");
+            let missed = rest.iter().filter(|change| !change.reached).count();
+            writeln!(
+                out,
+                "       {DIM}… and {more}, {missed} of them not reached{DIM:#}"
+            )?;
         }
         writeln!(out)
     }

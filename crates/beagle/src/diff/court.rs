@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use beagle_build::BuildError;
-use beagle_engine::{Acts, Place};
+use beagle_engine::{Acts, Glimpse, Place};
 use beagle_trace::Input;
 use beagle_verdict::saved::{self, Kept, Saved};
 use beagle_verdict::{
@@ -19,6 +19,7 @@ use beagle_verdict::{
 
 use super::tests;
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::invocation::Invocation;
 
 /// What the court is told.
@@ -65,8 +66,10 @@ pub type Tally = BTreeMap<usize, u64>;
 pub struct Shown {
     /// The smallest of them, and how many there were.
     pub group: Group,
-    /// The changes that they execute.
+    /// The changes that the smallest executes; those of all of them, if that is not known.
     pub changes: BTreeSet<usize>,
+    /// Where the versions part on the smallest, if they do.
+    pub parting: Option<Place>,
     /// The sequences of changes that they exercise.
     pub sequences: Tally,
     /// Those of inputs that differ when traced and were not judged, as many with the same cause were.
@@ -83,8 +86,8 @@ pub struct Tidying<'a> {
     pub invocation: &'a Invocation,
     /// How long inputs are made smaller.
     pub time: Duration,
-    /// Where differences are saved.
-    pub out: Option<&'a Path>,
+    /// Whether the user has had enough.
+    pub interrupt: &'a Interrupt,
 }
 
 /// A version that does not do the same each time.
@@ -287,7 +290,8 @@ impl Court {
                 if self.judged.first.is_none() {
                     self.judged.first = Some((self.start.elapsed(), case.run));
                 }
-                if !self.sanitized {
+                // What does not end is not waited for again.
+                if !self.sanitized && !difference.aspects.time {
                     self.early.push_back(Case {
                         again: true,
                         ..case.clone()
@@ -378,32 +382,17 @@ impl Court {
         for &number in &numbers {
             self.tidy(number, tidying, end);
         }
-        let ranked = self.groups.ranked();
         let mut shown: Vec<Shown> = Vec::new();
-        for (number, group) in ranked {
-            let changes = self.changes.remove(&number).unwrap_or_default();
-            let sequences = self.sequences.remove(&number).unwrap_or_default();
+        for (number, group) in self.groups.ranked() {
             let unheard = self.unheard.get(&group.representative.cause);
-            let unheard = unheard.cloned().unwrap_or_default();
-            // What was first judged without sanitizers, or was larger, can turn out to be the same as another.
-            if let Some(same) = shown.iter_mut().find(|other| other.group.is_same(group)) {
-                same.changes.extend(changes);
-                merge(&mut same.sequences, &sequences);
-                merge(&mut same.unheard, &unheard);
-                same.group.count += group.count;
-                continue;
-            }
-            let saved = match tidying.out {
-                Some(out) => Some(save(out, &group.representative, tidying)?),
-                None => None,
-            };
             shown.push(Shown {
                 group: group.clone(),
-                changes,
-                sequences,
-                unheard,
+                changes: self.changes.remove(&number).unwrap_or_default(),
+                parting: None,
+                sequences: self.sequences.remove(&number).unwrap_or_default(),
+                unheard: unheard.cloned().unwrap_or_default(),
                 acting: Acts::default(),
-                saved,
+                saved: None,
             });
         }
         self.judged.groups = shown;
@@ -416,6 +405,9 @@ impl Court {
             return;
         };
         let finding = group.representative.clone();
+        if tidying.interrupt.is_raised() {
+            return;
+        }
         let left = end.saturating_duration_since(Instant::now());
         let budget = Budget {
             time: left.min(tidying.time / 2),
@@ -428,7 +420,7 @@ impl Court {
             &tidying.invocation.seeds,
             &budget,
             |input| {
-                if rules.allow(input) {
+                if rules.allow(input) && !tidying.interrupt.is_raised() {
                     judge.still_shows(input, &finding.difference)
                 } else {
                     Ok::<_, Error>(false)
@@ -437,9 +429,61 @@ impl Court {
         );
         // What cannot be made smaller was still seen as it is.
         let Ok(small) = small else { return };
+        // To wait for what does not end once more would tell nothing new.
+        if small == finding.input.normalised() && finding.difference.aspects.time {
+            return;
+        }
         if let Ok(Verdict::Different(difference)) = self.judge.judge(&small) {
             self.groups.replace(number, small, *difference);
         }
+    }
+}
+
+impl Judged {
+    /// Says of each group what its input does, which was made smaller since it was found. What turns out to be the
+    /// same as another is one with it.
+    pub fn settle(&mut self, mut glimpse: impl FnMut(&Input) -> Option<Glimpse>) {
+        let mut settled: Vec<Shown> = Vec::new();
+        for mut shown in std::mem::take(&mut self.groups) {
+            let finding = &mut shown.group.representative;
+            if let Some(seen) = glimpse(&finding.input) {
+                finding.cause = named(seen.cause.as_ref());
+                shown.parting = seen.parting;
+                shown.acting = seen.acts;
+                if !seen.reached.is_empty() {
+                    shown.changes = seen.reached.into_iter().collect();
+                }
+            }
+            match settled
+                .iter_mut()
+                .find(|other| other.group.is_same(&shown.group))
+            {
+                Some(same) => {
+                    merge(&mut same.sequences, &shown.sequences);
+                    merge(&mut same.unheard, &shown.unheard);
+                    same.group.count += shown.group.count;
+                }
+                None => settled.push(shown),
+            }
+        }
+        self.groups = settled;
+    }
+
+    /// Saves one test of each group.
+    pub fn save(&mut self, out: &Path, invocation: &Invocation) -> Result<(), Failure> {
+        for shown in &mut self.groups {
+            let Finding {
+                input,
+                difference,
+                cause,
+            } = &shown.group.representative;
+            let mut test = Saved::of_difference(input, difference, cause);
+            test.fixture.clone_from(&invocation.fixture);
+            let (Kept::New(path) | Kept::Known(path)) =
+                saved::save(out, &test).map_err(Failure::run)?;
+            shown.saved = Some(path);
+        }
+        Ok(())
     }
 }
 
@@ -457,13 +501,5 @@ fn note(tally: &mut Tally, sequence: Option<usize>) {
 fn merge(tally: &mut Tally, other: &Tally) {
     for (&sequence, count) in other {
         *tally.entry(sequence).or_insert(0) += count;
-    }
-}
-
-fn save(out: &Path, finding: &Finding, tidying: &Tidying<'_>) -> Result<PathBuf, Failure> {
-    let mut test = Saved::of_difference(&finding.input, &finding.difference, &finding.cause);
-    test.fixture.clone_from(&tidying.invocation.fixture);
-    match saved::save(out, &test).map_err(Failure::run)? {
-        Kept::New(path) | Kept::Known(path) => Ok(path),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use beagle_change::{Change, Kind, Line, Subject};
-use beagle_engine::{End, Progress};
+use beagle_engine::{End, Place, Progress};
 use beagle_report::diff::{
     Aspect, ChangeEntry, Class, DifferenceEntry, FaultEntry, FileEntry, GroupEntry, InputEntry,
     LineEntry, LossEntry, ObservedEntry, Reason, Report, StopEntry, StrategyEntry, UnstableEntry,
@@ -215,7 +215,7 @@ fn add_group(report: &mut Report, number: usize, shown: &Shown, seen: &mut BTree
         id: number,
         class,
         count: shown.group.count as u64,
-        title: title(finding),
+        title: title(finding, shown.parting.as_ref()),
         changes: changes.clone(),
         culprits: None,
         critical: None,
@@ -239,7 +239,7 @@ fn add_group(report: &mut Report, number: usize, shown: &Shown, seen: &mut BTree
 }
 
 /// What it is, in a few words.
-fn title(finding: &Finding) -> String {
+fn title(finding: &Finding, parting: Option<&Place>) -> String {
     let difference = &finding.difference;
     let what = match difference.class {
         NativeClass::Crash => match (&difference.new.fault, difference.new.end) {
@@ -254,9 +254,9 @@ fn title(finding: &Finding) -> String {
         },
         NativeClass::Output | NativeClass::Message => aspects_differ(&difference.aspects.names()),
     };
-    match &finding.cause[..] {
-        "" => what,
-        place => format!("{what}; the versions part at {place}"),
+    match parting {
+        None => what,
+        Some(place) => format!("{what}; the versions part at {place}"),
     }
 }
 

@@ -27,6 +27,38 @@ int main(int argc, char **argv)
     assert_eq!(found.0["regression"], true, "{report}");
 }
 
+/// Every native run of such an input takes the whole time for a run: confirming, looking with sanitizers and making
+/// small must not wait for it again and again.
+#[test]
+fn inputs_on_which_new_does_not_end_do_not_take_all_the_time() {
+    let old = r#"
+#include <stdio.h>
+int main(void)
+{
+    unsigned char buf[64] = {0};
+    fread(buf, 1, 63, stdin);
+    int i = 0, hops = 0;
+    while (buf[i] == 'g') {
+        i = buf[i + 1] % 60;
+        if (++hops > 8)
+            break;
+    }
+    printf("%d\n", i);
+    return 0;
+}
+"#;
+    let pair = Pair::edited(old, &[("++hops > 8", "++hops < 0")]);
+    let report = pair
+        .diff("--timeout 5s --run-timeout 5s --stdin-text g2abcdefgh")
+        .is("different", 1);
+    report.one("hang");
+    // It was over two minutes, and one run of old, new and new with sanitizers takes 6 s.
+    assert!(
+        report.json["seconds"].as_f64().is_some_and(|s| s < 60.0),
+        "{report}"
+    );
+}
+
 #[test]
 fn a_program_that_never_ends() {
     let old = r#"

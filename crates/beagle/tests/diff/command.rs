@@ -363,3 +363,35 @@ fn the_report_for_people() {
     }
     insta::assert_snapshot!(text);
 }
+
+/// Made small, an input no longer does all that it did when it was found.
+#[test]
+fn where_the_versions_part_is_said_of_the_input_that_is_shown() {
+    let old = r#"
+#include <stdio.h>
+int main(void)
+{
+    int c, seen = 0;
+    while ((c = getchar()) != EOF) {
+        if (c == 'x' && seen < 5)
+            seen++;
+        if (c == 'y')
+            puts("why");
+    }
+    return 0;
+}
+"#;
+    let edits = [("seen < 5", "seen < 0"), ("c == 'y'", "c == 'z'")];
+    let pair = Pair::edited(old, &edits);
+    let report = pair
+        .diff("--timeout 4s --strategy shadow --stdin-text xxy")
+        .is("different", 1);
+    for found in report.differences() {
+        assert!(!found.stdin().contains(&b'x'), "{report}");
+    }
+    let groups = report.json["groups"].as_array().into_iter().flatten();
+    for group in groups {
+        let title = group["title"].as_str().unwrap_or_default();
+        assert!(title.ends_with("part at new.c:9"), "{report}");
+    }
+}
