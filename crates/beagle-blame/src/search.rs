@@ -136,6 +136,10 @@ impl<E, A: FnMut(&Set) -> Result<Option<Outcome>, E>> Search<A> {
     fn undo(&mut self, culprits: &Set) -> Result<(), E> {
         let mut alone = false;
         for &hunk in culprits {
+            // To make sets of thousands of hunks takes long, too.
+            if self.stopped {
+                return Ok(());
+            }
             let without = &self.all - &Set::from([hunk]);
             alone |= self.outcome(&without)? == Outcome::Old;
         }
@@ -144,6 +148,9 @@ impl<E, A: FnMut(&Set) -> Result<Option<Outcome>, E>> Search<A> {
             return Ok(());
         }
         for hunk in culprits {
+            if self.stopped {
+                break;
+            }
             undo.remove(hunk);
             if self.outcome(&(&self.all - &undo))? != Outcome::Old {
                 undo.insert(*hunk);
@@ -312,6 +319,19 @@ mod tests {
             true => Outcome::New,
             false => Outcome::Old,
         }
+    }
+
+    /// Once sets of all hunks but one were still made for each of them, which takes long if they are many.
+    #[test]
+    fn nothing_is_tried_of_many_hunks_once_the_time_is_over() {
+        let mut left = 3;
+        let found = search(20_000, &Set::new(), |_| {
+            left -= 1;
+            Ok::<_, ()>((left >= 0).then_some(Outcome::Old))
+        });
+        let found = found.unwrap();
+        assert!(!found.complete && found.undo.is_empty());
+        assert_eq!(found.known.len(), 5);
     }
 
     #[test]
