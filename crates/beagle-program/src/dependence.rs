@@ -141,16 +141,27 @@ pub(crate) struct Adjacency {
 }
 
 impl Adjacency {
-    fn new(count: u32, mut edges: Vec<(u32, Edge)>) -> Self {
-        edges.sort_by_key(|(from, edge)| (*from, edge.to));
+    fn new(count: u32, edges: &[(u32, Edge)]) -> Self {
         let mut starts = vec![0; count as usize + 1];
-        for (from, _) in &edges {
+        for (from, _) in edges {
             starts[*from as usize + 1] += 1;
         }
         for i in 1..starts.len() {
             starts[i] += starts[i - 1];
         }
-        let edges = edges.into_iter().map(|(_, edge)| edge).collect();
+        let (to, crossing) = (0, Crossing::Inside);
+        let mut placed = vec![Edge { to, crossing }; edges.len()];
+        let mut next = starts.clone();
+        for &(from, edge) in edges {
+            let at = &mut next[from as usize];
+            placed[*at as usize] = edge;
+            *at += 1;
+        }
+        for i in 1..starts.len() {
+            let of_one = starts[i - 1] as usize..starts[i] as usize;
+            placed[of_one].sort_by_key(|edge| edge.to);
+        }
+        let edges = placed;
         Self { starts, edges }
     }
 
@@ -183,8 +194,10 @@ impl<'p> Dependence<'p> {
             let edge = Edge { to: from, crossing };
             (to, edge)
         });
-        let backward = Adjacency::new(nodes.count, turned.collect());
-        let forward = Adjacency::new(nodes.count, edges);
+        let turned: Vec<_> = turned.collect();
+        let backward = Adjacency::new(nodes.count, &turned);
+        drop(turned);
+        let forward = Adjacency::new(nodes.count, &edges);
         let mut dependence = Dependence {
             program,
             calls,

@@ -395,3 +395,40 @@ fn an_arena_holds_what_was_put_there() {
         "arena, x",
     );
 }
+
+/// Copies between places in many structures, all off by some bytes. Each from each to each made
+/// more edges, and more ways to cut up the structures, than could be followed: this took minutes.
+#[test]
+fn copies_between_many_structures() {
+    let fields: String = (0..12)
+        .map(|i| format!("char *field{i}; char text{i}[{}];", 8 + i))
+        .collect();
+    let mut text = format!(
+        "struct part {{ {fields} }};
+        char x, y;
+        void *from, *to;
+        void copy(void *to, void *from, size_t n) {{ memcpy(to, from, n); }}
+        int main(int argc, char **argv) {{\n"
+    );
+    for i in 0..60 {
+        text += &format!(
+            "static struct part part{i}; part{i}.field{} = &x;\n",
+            i % 12
+        );
+        for j in 0..12 {
+            let (a, b) = ((i + j) % 2, (i + 7 * j) % 12);
+            let pointer = ["from", "to"][a];
+            text += &format!("{pointer} = &part{i}.field{b}; {pointer} = part{i}.text{b};\n");
+        }
+    }
+    text += "part7.field3 = &y;
+        for (int i = 0; i < argc; i++) {
+            memcpy(to, from, argc);
+            memmove(from, (char **)to + 1, argc);
+            copy((char **)to + argc, (char **)from + 2, argc);
+        }
+        *part50.field0 = 1; /*here*/
+        return 0;
+    }";
+    check_holds(&text, "x, y");
+}

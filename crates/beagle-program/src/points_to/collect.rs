@@ -1,7 +1,8 @@
 //! From a program to constraints.
 
 use super::Object;
-use super::solver::{Along, Complex, Copied, Solver, Step};
+use super::copies::Copied;
+use super::solver::{Along, Complex, Solver, Step};
 use crate::externals::{Effects, Points};
 use crate::model::*;
 
@@ -393,7 +394,7 @@ impl Solver<'_> {
                 let is_moved = effects.result == Points::Fresh;
                 let to = if is_moved { call.0 } else { to };
                 let size = crate::dependence::copied_size(self.program, call);
-                self.copies.push(Copied { to, from, size });
+                self.add_copy(Copied { to, from, size });
             }
         }
         for &(to, from) in &effects.stores {

@@ -12,6 +12,7 @@
 //! `collect` turns a program into constraints, `solver` solves them.
 
 mod collect;
+mod copies;
 mod memory;
 mod solver;
 

@@ -8,14 +8,21 @@ use petgraph::graph::DiGraph;
 use roaring::RoaringBitmap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::copies::Copies;
 use super::memory::{Cell, Memory};
 use super::{Nodes, Object, PointsTo};
 use crate::calls::CallGraph;
 use crate::model::*;
 
-/// Allocated memory with so many fields in use is treated as having one: it is then mostly memory
-/// for everything, behind a function that allocates for all callers.
+/// Memory of unknown size with so many fields in use is treated as having one: it is then mostly
+/// memory for everything, behind a function that allocates for all callers.
 const MANY_FIELDS: usize = 128;
+
+/// A copy to an object adds no cells to it if it has so many already, or half as many as above, or
+/// one for so many of its bytes. Copies between places that are off by some bytes would otherwise
+/// cut it up in all possible ways. What is copied goes to all of the object instead.
+const FEW_FIELDS: usize = 16;
+const FIELD: u64 = 8;
 
 /// A constraint that depends on what a node points to.
 #[derive(Clone, Copy)]
@@ -29,7 +36,7 @@ pub(super) enum Complex {
 }
 
 /// How address arithmetic moves a pointer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Step {
     /// To the field at this offset.
     pub(super) offset: u64,
@@ -40,7 +47,7 @@ pub(super) struct Step {
 }
 
 /// How address arithmetic goes from element to element.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum Along {
     /// Not at all, or between structures, which all share their fields.
     No,
@@ -48,14 +55,6 @@ pub(super) enum Along {
     Array(u64),
     /// Back by a number of bytes (`container_of`): to anywhere in the object.
     Object,
-}
-
-/// A copy of memory between what two nodes point to, of so many bytes.
-#[derive(Clone, Copy)]
-pub(super) struct Copied {
-    pub(super) to: u32,
-    pub(super) from: u32,
-    pub(super) size: Option<u64>,
 }
 
 pub(super) struct Solver<'a> {
@@ -68,7 +67,7 @@ pub(super) struct Solver<'a> {
     /// What has been passed on to successors, and what complex constraints have seen.
     propagated: Vec<RoaringBitmap>,
     seen: Vec<RoaringBitmap>,
-    pub(super) copies: Vec<Copied>,
+    pub(super) copies: Copies,
     pub(super) constant_nodes: FxHashMap<Operand, u32>,
     /// For cells that are loaded from: the node of all that a load there may see.
     views: FxHashMap<u32, u32>,
@@ -97,7 +96,7 @@ impl<'a> Solver<'a> {
             complex: vec![Vec::new(); count],
             propagated: vec![RoaringBitmap::new(); count],
             seen: vec![RoaringBitmap::new(); count],
-            copies: Vec::new(),
+            copies: Copies::default(),
             constant_nodes: FxHashMap::default(),
             views: FxHashMap::default(),
             replaced: FxHashMap::default(),
@@ -226,7 +225,7 @@ impl<'a> Solver<'a> {
             return found;
         }
         let data = &self.points.memory.objects[object as usize];
-        if data.cells.len() >= MANY_FIELDS && matches!(data.object, Object::Heap(_)) {
+        if data.cells.len() >= MANY_FIELDS && data.size == u64::MAX {
             self.merge_cells(object);
             return self.points.memory.first(object);
         }
@@ -235,29 +234,58 @@ impl<'a> Solver<'a> {
 
     /// The cell to which address arithmetic leads from a cell.
     pub(super) fn step(&mut self, cell: u32, step: Step) -> u32 {
+        match self.destination(cell, step) {
+            Ok(found) => found,
+            Err((object, start, end)) => self.part(object, start, end),
+        }
+    }
+
+    /// The cell to which a copy leads from a cell: none that is new, in an object that has many.
+    pub(super) fn step_of_copy(&mut self, cell: u32, step: Step) -> u32 {
+        match self.destination(cell, step) {
+            Ok(found) => found,
+            Err((object, start, end)) => {
+                let data = &self.points.memory.objects[object as usize];
+                let size = data.size;
+                let many = (size / FIELD).clamp(FEW_FIELDS as u64, MANY_FIELDS as u64 / 2);
+                match data.cells.len() as u64 >= many {
+                    true => self.part(object, 0, size),
+                    false => self.part(object, start, end),
+                }
+            }
+        }
+    }
+
+    /// Where address arithmetic leads from a cell: to another one, or to one that is still to be
+    /// made, in an object, from where to where.
+    fn destination(&self, cell: u32, step: Step) -> Result<u32, (u32, u64, u64)> {
         let Cell { object, start, end } = self.points.memory.cells[cell as usize];
         let data = &self.points.memory.objects[object as usize];
         let size = data.size;
         if data.merged {
-            return self.points.memory.first(object);
+            return Ok(self.points.memory.first(object));
         }
+        let part = |start, end| {
+            let found = self.points.memory.find(object, start, end);
+            found.ok_or((object, start, end))
+        };
         let whole = start == 0 && end >= size;
         if step.along == Along::Object && !whole {
-            return self.part(object, 0, size);
+            return part(0, size);
         }
         // In an array everything is the array.
         if end > start {
-            return cell;
+            return Ok(cell);
         }
         let at = start.saturating_add(step.offset);
         if at >= size {
             // An object that is looked at as a larger type.
-            return self.part(object, 0, size);
+            return part(0, size);
         }
         match (step.array, step.along) {
-            (Some(bytes), _) => self.part(object, at, at.saturating_add(bytes).min(size)),
-            (None, Along::Array(element)) if size > element => self.part(object, 0, size),
-            _ => self.part(object, at, at),
+            (Some(bytes), _) => part(at, at.saturating_add(bytes).min(size)),
+            (None, Along::Array(element)) if size > element => part(0, size),
+            _ => part(at, at),
         }
     }
 
@@ -319,7 +347,7 @@ impl<'a> Solver<'a> {
     }
 
     /// The cell that stands for a cell.
-    fn current(&self, mut cell: u32) -> u32 {
+    pub(super) fn current(&self, mut cell: u32) -> u32 {
         while let Some(&by) = self.replaced.get(&cell) {
             cell = by;
         }
@@ -344,7 +372,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    fn find(&self, mut node: u32) -> u32 {
+    pub(super) fn find(&self, mut node: u32) -> u32 {
         while self.points.representative[node as usize] != node {
             node = self.points.representative[node as usize];
         }
@@ -364,18 +392,23 @@ impl<'a> Solver<'a> {
             return;
         }
         self.successors[from as usize].push(to);
-        if !self.points.sets[from as usize].is_empty() {
+        if !self.is_subset(from, to) {
             let set = self.points.sets[from as usize].clone();
             self.absorb(to, &set);
         }
         self.changed = true;
     }
 
+    fn is_subset(&self, a: u32, b: u32) -> bool {
+        let sets = &self.points.sets;
+        sets[a as usize].is_subset(&sets[b as usize])
+    }
+
     fn absorb(&mut self, node: u32, set: &RoaringBitmap) {
         let target = &mut self.points.sets[node as usize];
-        let before = target.len();
-        *target |= set;
-        if target.len() != before {
+        // Mostly nothing is new, and to see that is cheaper than to unite.
+        if !set.is_subset(target) {
+            *target |= set;
             self.changed = true;
             // At once: until then everything that may point outside would be linked to each of
             // the escaped objects.
@@ -416,9 +449,7 @@ impl<'a> Solver<'a> {
             // Not while sets still hold cells that another stands for: they would be copied one by
             // one.
             if self.replaced.len() == self.cleaned {
-                for i in 0..self.copies.len() {
-                    self.copy_memory(self.copies[i]);
-                }
+                self.copy_memory();
             }
             if !self.changed {
                 break;
@@ -476,6 +507,15 @@ impl<'a> Solver<'a> {
         self.complex[a].extend(complex);
     }
 
+    /// Merges two nodes that are bound to hold the same.
+    pub(super) fn merge_both(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.find(a), self.find(b));
+        if a != b {
+            self.merge(a, b);
+            self.changed = true;
+        }
+    }
+
     fn propagate(&mut self, node: u32) {
         let n = node as usize;
         let new = &self.points.sets[n] - &self.propagated[n];
@@ -507,9 +547,21 @@ impl<'a> Solver<'a> {
         }
         self.seen[n] = self.points.sets[n].clone();
         for i in 0..self.complex[n].len() {
-            let constraint = self.complex[n][i];
-            for cell in &new {
-                self.apply(constraint, cell);
+            match self.complex[n][i] {
+                // All at once: these are many.
+                Complex::Move { to, step } => {
+                    let moved = new.iter().map(|cell| {
+                        let cell = self.current(cell);
+                        self.step(cell, step)
+                    });
+                    let moved = moved.collect();
+                    self.absorb(self.find(to), &moved);
+                }
+                constraint => {
+                    for cell in &new {
+                        self.apply(constraint, cell);
+                    }
+                }
             }
         }
     }
@@ -557,53 +609,5 @@ impl<'a> Solver<'a> {
             self.add_edge(self.cell_node(cell), view);
         }
         view
-    }
-
-    /// Copies of whole structures, cell by cell. Cells that come up later are copied in the next
-    /// round.
-    fn copy_memory(&mut self, copied: Copied) {
-        let (to, from) = (self.find(copied.to), self.find(copied.from));
-        let sources = self.points.sets[from as usize].clone();
-        let targets = self.points.sets[to as usize].clone();
-        for source in &sources {
-            for (cell, step) in self.copied_cells(source, copied.size) {
-                for target in &targets {
-                    let target = self.current(target);
-                    let target = self.step(target, step);
-                    self.add_edge(self.cell_node(cell), self.cell_node(target));
-                }
-            }
-        }
-    }
-
-    /// The cells that hold pointers in so many bytes, and the way there from the first byte.
-    fn copied_cells(&self, source: u32, size: Option<u64>) -> Vec<(u32, Step)> {
-        let source = self.current(source);
-        let memory = &self.points.memory;
-        let (object, start, end) = memory.range(source, size);
-        let has_pointers = |&cell: &u32| {
-            let node = self.find(self.cell_node(cell));
-            !self.points.sets[node as usize].is_empty()
-        };
-        let step = |cell: u32| {
-            let part = memory.cells[cell as usize];
-            let first = part.start.max(start);
-            let is_span = part.is_span() || memory.data(cell).merged;
-            let last = if memory.data(cell).merged {
-                end
-            } else {
-                part.end.min(end)
-            };
-            Step {
-                offset: first - start,
-                array: is_span.then(|| last - first),
-                along: Along::No,
-            }
-        };
-        let cells = memory.overlapping(object, start, end);
-        cells
-            .filter(has_pointers)
-            .map(|cell| (cell, step(cell)))
-            .collect()
     }
 }
