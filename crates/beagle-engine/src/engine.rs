@@ -654,18 +654,17 @@ fn infected(product: &Product, differs: bool) -> Vec<usize> {
     infected
 }
 
-/// Where the versions first part.
-fn parting(twin: &Twin<'_>, product: &Product) -> Option<Place> {
-    let effect = product.effects.iter().find(|effect| effect.is_parting())?;
-    twin.new.place(twin.new.stmt(effect.site)?)
+/// Where the versions first part, or else where they first do something different, and whether they part there.
+fn sight(twin: &Twin<'_>, product: &Product) -> Option<(Place, bool)> {
+    let parting = product.effects.iter().find(|effect| effect.is_parting());
+    let effect = parting.or(product.effects.first())?;
+    let place = twin.new.place(twin.new.stmt(effect.site)?)?;
+    Some((place, parting.is_some()))
 }
 
-/// Where the versions part, or where the effect of a change is first seen.
+/// Where the effect of a change is first seen, or else the first change.
 fn cause(twin: &Twin<'_>, product: &Product, reached: &[usize]) -> Option<Place> {
-    let place = parting(twin, product).or_else(|| {
-        let effect = product.effects.first()?;
-        twin.new.place(twin.new.stmt(effect.site)?)
-    });
+    let place = sight(twin, product).map(|(place, _)| place);
     place.or_else(|| {
         let change = &twin.comparison.changes[*reached.first()?];
         let line = change.new_lines.first().or(change.old_lines.first())?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Engine, Input, Product, Traced, Within, cause, parting, run_both};
+use super::{Engine, Input, Product, Traced, Within, cause, run_both, sight};
 use crate::order::Acts;
 use crate::twin::Place;
 
@@ -16,9 +16,9 @@ pub struct Glimpse {
     pub reached: Vec<usize>,
     /// The same in order, and when.
     pub acts: Acts,
-    /// Where the versions part, if they do.
-    pub parting: Option<Place>,
-    /// Where the effect of a change is first seen.
+    /// Where the versions first do something different, and whether they part there.
+    pub sight: Option<(Place, bool)>,
+    /// By what inputs with the same cause are known.
     pub cause: Option<Place>,
 }
 
@@ -42,7 +42,7 @@ impl Engine<'_> {
         let mut reached: Vec<usize> = product.reached.keys().copied().collect();
         reached.sort_unstable();
         Some(Glimpse {
-            parting: parting(twin, &product),
+            sight: sight(twin, &product),
             cause: cause(twin, &product, &reached),
             acts: self.acts(&product, &old, &new),
             reached,

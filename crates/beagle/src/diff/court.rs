@@ -68,8 +68,8 @@ pub struct Shown {
     pub group: Group,
     /// The changes that the smallest executes; those of all of them, if that is not known.
     pub changes: BTreeSet<usize>,
-    /// Where the versions part on the smallest, if they do.
-    pub parting: Option<Place>,
+    /// Where the versions first do something different on the smallest, and whether they part there.
+    pub sight: Option<(Place, bool)>,
     /// The sequences of changes that they exercise.
     pub sequences: Tally,
     /// Those of inputs that differ when traced and were not judged, as many with the same cause were.
@@ -388,7 +388,7 @@ impl Court {
             shown.push(Shown {
                 group: group.clone(),
                 changes: self.changes.remove(&number).unwrap_or_default(),
-                parting: None,
+                sight: None,
                 sequences: self.sequences.remove(&number).unwrap_or_default(),
                 unheard: unheard.cloned().unwrap_or_default(),
                 acting: Acts::default(),
@@ -448,7 +448,7 @@ impl Judged {
             let finding = &mut shown.group.representative;
             if let Some(seen) = glimpse(&finding.input) {
                 finding.cause = named(seen.cause.as_ref());
-                shown.parting = seen.parting;
+                shown.sight = seen.sight;
                 shown.acting = seen.acts;
                 if !seen.reached.is_empty() {
                     shown.changes = seen.reached.into_iter().collect();

@@ -215,7 +215,7 @@ fn add_group(report: &mut Report, number: usize, shown: &Shown, seen: &mut BTree
         id: number,
         class,
         count: shown.group.count as u64,
-        title: title(finding, shown.parting.as_ref()),
+        title: title(finding, shown.sight.as_ref()),
         changes: changes.clone(),
         culprits: None,
         critical: None,
@@ -239,7 +239,7 @@ fn add_group(report: &mut Report, number: usize, shown: &Shown, seen: &mut BTree
 }
 
 /// What it is, in a few words.
-fn title(finding: &Finding, parting: Option<&Place>) -> String {
+fn title(finding: &Finding, sight: Option<&(Place, bool)>) -> String {
     let difference = &finding.difference;
     let what = match difference.class {
         NativeClass::Crash => match (&difference.new.fault, difference.new.end) {
@@ -254,9 +254,10 @@ fn title(finding: &Finding, parting: Option<&Place>) -> String {
         },
         NativeClass::Output | NativeClass::Message => aspects_differ(&difference.aspects.names()),
     };
-    match parting {
+    match sight {
         None => what,
-        Some(place) => format!("{what}; the versions part at {place}"),
+        Some((place, true)) => format!("{what}; the versions part at {place}"),
+        Some((place, false)) => format!("{what}; first seen at {place}"),
     }
 }
 
