@@ -1,7 +1,8 @@
 //! Comparing strings and memory: one expression for the result, with the very number that libc gives.
 //!
 //! Most of libc's variants give the difference of the first bytes that differ, some of `memcmp` only
-//! its sign for some sizes. Which one works here is found by trying it, once for each size.
+//! its sign for some sizes. Which one works here is found by trying it, once for each size. Where
+//! memory ends at the end of a page some give the other number; a traced run then gets the usual one.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::hint::black_box;
@@ -100,7 +101,11 @@ impl Forms {
 
 /// Tries the function on bytes that differ at one place, for all places.
 fn trial(n: usize, run: &impl Fn(*const u8, *const u8, usize) -> c_int) -> Form {
-    let (mut a, mut b) = ([b'5'; 520], [b'5'; 520]);
+    /// Never at the end of a page.
+    #[repr(align(1024))]
+    struct Room([u8; 520]);
+    let (mut a, mut b) = (Room([b'5'; 520]), Room([b'5'; 520]));
+    let (a, b) = (&mut a.0, &mut b.0);
     if let (Some(x), Some(y)) = (a.get_mut(n), b.get_mut(n)) {
         (*x, *y) = (0, 0);
     }
@@ -403,13 +408,28 @@ pub unsafe extern "C" fn bg_x_strverscmp(a: *const c_char, b: *const c_char) -> 
     real::strverscmp(a, b)
 }
 
+/// The result for memory that differs, in the form that it has where no page ends.
+unsafe fn usual(result: c_int, a: *const u8, b: *const u8, n: usize, form: Form) -> c_int {
+    let mut bytes = (0..n).map(|i| (c_int::from(*a.add(i)), c_int::from(*b.add(i))));
+    let difference = bytes.find(|(x, y)| x != y).map(|(x, y)| x - y);
+    match (difference, form) {
+        (Some(difference), Form::Difference) => difference,
+        (Some(difference), Form::Sign) => difference.signum(),
+        _ => result,
+    }
+}
+
 /// `memcmp`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bg_x_memcmp(a: *const c_void, b: *const c_void, n: usize) -> c_int {
     static FORMS: Forms = Forms::new();
     let call = Call::take(bg_x_memcmp as *const c_void);
     pin_size(&call, 2, n);
-    let result = real::memcmp(a, b, n);
+    let form = || FORMS.of(n, |x, y, n| real::memcmp(x.cast(), y.cast(), n));
+    let result = match real::memcmp(a, b, n) {
+        result if result != 0 && call.recorded() => usual(result, a.cast(), b.cast(), n, form()),
+        result => result,
+    };
     let what = Comparison {
         a: a.cast(),
         b: b.cast(),
@@ -418,7 +438,6 @@ pub unsafe extern "C" fn bg_x_memcmp(a: *const c_void, b: *const c_void, n: usiz
         folded: false,
         form: Form::Difference,
     };
-    let form = || FORMS.of(n, |x, y, n| real::memcmp(x.cast(), y.cast(), n));
     follow(&call, what, result, form, c"memcmp");
     result
 }
@@ -429,7 +448,11 @@ pub unsafe extern "C" fn bg_x_bcmp(a: *const c_void, b: *const c_void, n: usize)
     static FORMS: Forms = Forms::new();
     let call = Call::take(bg_x_bcmp as *const c_void);
     pin_size(&call, 2, n);
-    let result = real::bcmp(a, b, n);
+    let form = || FORMS.of(n, |x, y, n| real::bcmp(x.cast(), y.cast(), n));
+    let result = match real::bcmp(a, b, n) {
+        result if result != 0 && call.recorded() => usual(result, a.cast(), b.cast(), n, form()),
+        result => result,
+    };
     let what = Comparison {
         a: a.cast(),
         b: b.cast(),
@@ -438,7 +461,6 @@ pub unsafe extern "C" fn bg_x_bcmp(a: *const c_void, b: *const c_void, n: usize)
         folded: false,
         form: Form::Difference,
     };
-    let form = || FORMS.of(n, |x, y, n| real::bcmp(x.cast(), y.cast(), n));
     follow(&call, what, result, form, c"bcmp");
     result
 }
