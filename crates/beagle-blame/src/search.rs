@@ -321,19 +321,6 @@ mod tests {
         }
     }
 
-    /// Once sets of all hunks but one were still made for each of them, which takes long if they are many.
-    #[test]
-    fn nothing_is_tried_of_many_hunks_once_the_time_is_over() {
-        let mut left = 3;
-        let found = search(20_000, &Set::new(), |_| {
-            left -= 1;
-            Ok::<_, ()>((left >= 0).then_some(Outcome::Old))
-        });
-        let found = found.unwrap();
-        assert!(!found.complete && found.undo.is_empty());
-        assert_eq!(found.known.len(), 5);
-    }
-
     #[test]
     fn one_hunk_alone_is_found_among_few_and_among_many() {
         for count in [1, 2, 4, 5, 300] {
