@@ -116,6 +116,12 @@ impl Facts {
         self.and(Self::range(min, max, width))
     }
 
+    /// What holds of those of the values that have this part from bit `low` on.
+    pub(crate) fn with_part(self, part: u64, low: u32, count: u16, width: u16) -> Self {
+        let cover = mask64(count) << low;
+        self.and(Self::bits(cover & !(part << low), part << low, width))
+    }
+
     /// The value, if only one is possible.
     pub(crate) fn value(self) -> Option<u64> {
         (self.min == self.max).then_some(self.min)

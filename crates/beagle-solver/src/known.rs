@@ -1,16 +1,18 @@
 //! What the conditions of a path say of the expressions of later ones.
 
-use std::collections::hash_map::Entry;
-
 use beagle_trace::op::Op;
 use rustc_hash::FxHashMap;
 
 use crate::bytes::{self, ByteSet};
 use crate::facts::{self, Facts};
 use crate::pool::{Expr, Pool, Term};
+use crate::project::{greatest, projected};
 use crate::support::{NONE, Support, Supports};
 use crate::variable::Variable;
 use crate::words::Words;
+
+/// Times are below this.
+const NEVER: u32 = u32::MAX;
 
 /// An expression after simplification.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +30,10 @@ pub(crate) struct Simple {
 pub(crate) struct Known {
     /// What expressions can be replaced by, in the order of time.
     values: FxHashMap<Expr, Vec<Simple>>,
+    /// What was found with all that was known.
     memo: FxHashMap<Expr, Simple>,
+    /// What was found where later conditions say more of some operand, and from when on they do.
+    early: FxHashMap<Expr, (Simple, u32)>,
     reasons: Supports<u32>,
     /// What bytes can be, and for which conditions.
     bytes: FxHashMap<Variable, (ByteSet, Support, u32)>,
@@ -204,6 +209,28 @@ impl Known {
         })
     }
 
+    /// An operand over one byte without the bits at the top that are 0 for all values that the byte can have
+    /// after the first conditions. With them, the digits of a number do not overlap.
+    fn digit(&mut self, pool: &mut Pool, operand: Expr, prefix: u32) -> Option<Simple> {
+        let width = pool.width(operand);
+        let variable = pool.only_variable(operand)?;
+        let &(set, reasons, time) = self.bytes.get(&variable)?;
+        if time > prefix || width > 64 || operand == pool.variable_expr(variable) {
+            return None;
+        }
+        let length = |value: u64| (64 - value.leading_zeros() as u16).max(1);
+        let bits = length(greatest(pool, operand, set)? as u64);
+        if bits >= length(pool.facts(operand).max) {
+            return None;
+        }
+        let low = pool.extract(operand, 0, bits);
+        Some(Simple {
+            expr: pool.op(Op::ZExt, width, &[low]),
+            time,
+            reasons,
+        })
+    }
+
     /// Notes what a part of a condition says that was simplified for these reasons.
     pub(crate) fn learn(&mut self, pool: &mut Pool, atom: Expr, reasons: Support, time: u32) {
         let own = self.reasons.one(time - 1);
@@ -218,8 +245,68 @@ impl Known {
             _ => {}
         }
         self.note(atom, yes, time, reasons);
+        self.learn_part(pool, atom, time, reasons);
         if let Some((variable, set)) = bytes::truth(pool, atom) {
             self.limit(pool, variable, set, time, reasons);
+        } else if term.op == Op::Eq && pool.value(Expr(term.b)).is_some() {
+            self.limit_each(pool, atom, time, reasons);
+        }
+    }
+
+    /// Notes the bits of a word of which a condition says what they are.
+    fn learn_part(&mut self, pool: &Pool, atom: Expr, time: u32, reasons: Support) {
+        let term = pool.term(atom);
+        let (part, value) = match (term.op, pool.value(Expr(term.b))) {
+            (Op::Xor, Some(1)) => (Expr(term.a), 0),
+            (Op::Eq, Some(value)) => (Expr(term.a), value as u64),
+            _ => (atom, 1),
+        };
+        let Term {
+            op, width, a, c, ..
+        } = pool.term(part);
+        let word = Expr(a);
+        if op != Op::Extract || pool.width(word) > 64 {
+            return;
+        }
+        let known = self.facts_of(pool, word);
+        let told = Told {
+            facts: known.facts.with_part(value, c, width, pool.width(word)),
+            time,
+            reasons: self.reasons.union(known.reasons, reasons),
+        };
+        self.facts.insert(word, told);
+    }
+
+    /// Notes what an equation says of each of its bytes, if they are few.
+    fn limit_each(&mut self, pool: &mut Pool, equation: Expr, time: u32, reasons: Support) {
+        let variables = pool.small_support(equation).unwrap_or_default();
+        let known = variables
+            .iter()
+            .map(|name| Some((*name, *self.bytes.get(name)?)));
+        let Some(known) = known.collect::<Option<Vec<_>>>() else {
+            return;
+        };
+        let sets: Vec<_> = known.iter().map(|&(name, (set, ..))| (name, set)).collect();
+        let left = projected(pool, equation, &sets);
+        let Some(left) = left else {
+            return;
+        };
+        // Each set follows from all of the others.
+        let all = known.iter().fold(reasons, |all, &(_, (_, of_set, _))| {
+            self.reasons.union(all, of_set)
+        });
+        for ((name, before), left) in sets.into_iter().zip(left) {
+            if left != before && !left.is_empty() {
+                self.limit(pool, name, left, time, all);
+            }
+            if left != before && left.count() == 1 {
+                // What was made of it before becomes simpler.
+                let stays = |expr: Expr| {
+                    let variables = pool.small_support(expr);
+                    variables.is_some_and(|all| all.binary_search(&name).is_err())
+                };
+                self.memo.retain(|&expr, _| stays(expr));
+            }
         }
     }
 
@@ -266,7 +353,7 @@ impl Known {
     pub(crate) fn simplify(&mut self, pool: &mut Pool, root: Expr, prefix: u32) -> Simple {
         let mut todo = vec![root];
         // What was found for this question only, where the memory holds something of later times.
-        let mut local: FxHashMap<Expr, Simple> = FxHashMap::default();
+        let mut local: FxHashMap<Expr, (Simple, u32)> = FxHashMap::default();
         while let Some(&expr) = todo.last() {
             if self.found(&local, expr, prefix).is_some() {
                 todo.pop();
@@ -286,16 +373,29 @@ impl Known {
                 reasons: NONE,
             };
             let (mut changed, mut fields) = (false, [term.a, term.b, term.c]);
+            let mut until = self.more_from(expr, prefix);
             for (field, operand) in fields.iter_mut().zip(term.operands()) {
-                let Some(found) = self.found(&local, operand, prefix) else {
+                let Some((found, of_operand)) = self.found(&local, operand, prefix) else {
                     continue;
                 };
+                let found = self.settled(found, prefix);
+                until = until.min(of_operand);
                 changed |= found.expr != operand;
                 *field = found.expr.0;
                 simple.time = simple.time.max(found.time);
                 simple.reasons = self.reasons.union(simple.reasons, found.reasons);
-                let signed = matches!(term.op, Op::SExt | Op::SDiv | Op::SRem | Op::AShr);
-                if signed && let Some(short) = self.trimmed(pool, found.expr, prefix) {
+                let short = match term.op {
+                    Op::SExt | Op::SDiv | Op::SRem | Op::AShr => {
+                        self.trimmed(pool, found.expr, prefix)
+                    }
+                    Op::ZExt => self.digit(pool, found.expr, prefix),
+                    // Other sums are linear, and stay so.
+                    Op::Add if pool.term(found.expr).op == Op::Ite => {
+                        self.digit(pool, found.expr, prefix)
+                    }
+                    _ => None,
+                };
+                if let Some(short) = short {
                     changed = true;
                     *field = short.expr.0;
                     simple.time = simple.time.max(short.time);
@@ -305,27 +405,39 @@ impl Known {
             if changed {
                 let [a, b, c] = fields;
                 simple.expr = pool.make(Term { a, b, c, ..term });
-                // A rewritten expression can be one whose value is known.
-                if let Some(known) = self.value(simple.expr, prefix) {
-                    simple.expr = known.expr;
-                    simple.time = simple.time.max(known.time);
-                    simple.reasons = self.reasons.union(simple.reasons, known.reasons);
-                }
+                simple = self.settled(simple, prefix);
             }
-            match self.memo.entry(expr) {
-                Entry::Vacant(entry) => {
-                    entry.insert(simple);
-                }
-                Entry::Occupied(_) => {
-                    local.insert(expr, simple);
-                }
+            if until < NEVER {
+                let known = self.early.get(&expr);
+                match known.is_none_or(|(known, until)| known.time <= prefix && *until <= prefix) {
+                    true => self.early.insert(expr, (simple, until)),
+                    false => local.insert(expr, (simple, until)),
+                };
+            } else if self.memo.contains_key(&expr) {
+                local.insert(expr, (simple, until));
+            } else {
+                self.memo.insert(expr, simple);
             }
         }
-        self.found(&local, root, prefix).unwrap_or(Simple {
+        let found = self.found(&local, root, prefix).map(|(found, _)| found);
+        let found = found.unwrap_or(Simple {
             expr: root,
             time: 0,
             reasons: NONE,
-        })
+        });
+        self.settled(found, prefix)
+    }
+
+    /// What an expression became may be one whose value is known, perhaps only since then.
+    fn settled(&mut self, simple: Simple, prefix: u32) -> Simple {
+        let Some(known) = self.value(simple.expr, prefix) else {
+            return simple;
+        };
+        Simple {
+            expr: known.expr,
+            time: simple.time.max(known.time),
+            reasons: self.reasons.union(simple.reasons, known.reasons),
+        }
     }
 
     /// The conditions of a set, if they are not too many.
@@ -339,10 +451,31 @@ impl Known {
         all.iter().rev().find(|known| known.time <= prefix).copied()
     }
 
-    fn found(&self, local: &FxHashMap<Expr, Simple>, expr: Expr, prefix: u32) -> Option<Simple> {
-        let memo = || self.memo.get(&expr).filter(|simple| simple.time <= prefix);
-        let known = self.value(expr, prefix);
-        known.or_else(|| memo().or_else(|| local.get(&expr)).copied())
+    /// From when on conditions after the first say more of an expression.
+    fn more_from(&self, expr: Expr, prefix: u32) -> u32 {
+        let mut values = self.values.get(&expr).into_iter().flatten();
+        let next = values.find(|known| known.time > prefix);
+        next.map_or(NEVER, |known| known.time)
+    }
+
+    /// What an expression became, and until when no more is known of it.
+    fn found(
+        &self,
+        local: &FxHashMap<Expr, (Simple, u32)>,
+        expr: Expr,
+        prefix: u32,
+    ) -> Option<(Simple, u32)> {
+        let more = self.more_from(expr, prefix);
+        if let Some(known) = self.value(expr, prefix) {
+            return Some((known, more));
+        }
+        let all = self.memo.get(&expr).filter(|known| known.time <= prefix);
+        if let Some(&simple) = all {
+            return Some((simple, more));
+        }
+        let early = self.early.get(&expr);
+        let early = early.filter(|(known, until)| known.time <= prefix && prefix < *until);
+        early.or_else(|| local.get(&expr)).copied()
     }
 }
 

@@ -26,6 +26,7 @@ mod partition;
 mod path;
 mod pin;
 mod pool;
+mod project;
 #[cfg(test)]
 mod query;
 mod random;

@@ -23,6 +23,12 @@ const MOST_MEMORY: usize = 512 << 20;
 /// Larger circuits are not for the SAT solver: it would not be done in any sensible time.
 const MOST_GATES: usize = 1 << 18;
 
+/// Circuits that the SAT solver is given to see whether they contradict themselves have no more gates...
+const REFUTED_GATES: usize = 1 << 13;
+
+/// ...and it gives up after so many conflicts.
+const REFUTED_CONFLICTS: u32 = 50;
+
 /// So many conditions are looked at before the clock is.
 const CONDITIONS_PER_CHECK: usize = 1 << 7;
 
@@ -60,16 +66,35 @@ impl Sat {
         self.blaster.memory() + self.engine.memory() + self.marks.memory()
     }
 
-    /// Conditions that contradict each other as far as is seen gate by gate.
-    pub(crate) fn contradiction(
-        &mut self,
-        pool: &Pool,
-        question: &Question<'_>,
-    ) -> Option<Vec<usize>> {
-        match self.circuit(pool, question) {
-            Err(Found::Conflict(core)) => Some(core),
+    /// Conditions that contradict each other, if that is seen soon.
+    pub(crate) fn refute(&mut self, pool: &Pool, question: &Question<'_>) -> Option<Vec<usize>> {
+        let (circuit, goals) = match self.circuit(pool, question) {
+            Ok(made) => made,
+            Err(Found::Conflict(core)) => return Some(core),
+            Err(_) => return None,
+        };
+        if circuit.len() > REFUTED_GATES {
+            return None;
+        }
+        self.prepare(&circuit, question);
+        let gates = circuit.numbers().iter().map(|&gate| gate as usize);
+        if !self.engine.load(self.blaster.gates(), gates) {
+            return None;
+        }
+        let bits: Vec<Bit> = goals.iter().map(|&(bit, _)| bit).collect();
+        match self.engine.solve(&bits, Some(REFUTED_CONFLICTS)) {
+            engine::Answer::No(core) => Some(indexes(&goals, &core)),
             _ => None,
         }
+    }
+
+    /// Has the SAT solver know little more than it needs.
+    fn prepare(&mut self, circuit: &Circuit, question: &Question<'_>) {
+        let most = FEW_GATES + GATES_RATIO * circuit.len();
+        if self.engine.effort() != Effort::Quick || self.engine.loaded() > most {
+            self.engine.restart(Effort::Quick);
+        }
+        self.engine.set_deadline(question.deadline);
     }
 
     /// The gates of the conditions, with the index of each; an answer if there is one without the SAT solver.
@@ -123,11 +148,7 @@ impl Sat {
             Err(found) => return found,
         };
         let bits: Vec<Bit> = goals.iter().map(|&(bit, _)| bit).collect();
-        let most = FEW_GATES + GATES_RATIO * circuit.len();
-        if self.engine.effort() != Effort::Quick || self.engine.loaded() > most {
-            self.engine.restart(Effort::Quick);
-        }
-        self.engine.set_deadline(question.deadline);
+        self.prepare(&circuit, question);
         let search = Search {
             blaster: &mut self.blaster,
             marks: &mut self.marks,
@@ -144,12 +165,15 @@ impl Sat {
         match search.run() {
             Ok(model) => Found::Model(model),
             Err(search::Failure::Unknown(why)) => Found::Nothing(why),
-            Err(search::Failure::Conflict(core)) => {
-                let of_core = goals.iter().filter(|(bit, _)| core.contains(bit));
-                let mut indexes: Vec<usize> = of_core.map(|&(_, index)| index).collect();
-                indexes.sort_unstable();
-                Found::Conflict(indexes)
-            }
+            Err(search::Failure::Conflict(core)) => Found::Conflict(indexes(&goals, &core)),
         }
     }
+}
+
+/// The indexes of the conditions of a core.
+fn indexes(goals: &[(Bit, usize)], core: &[Bit]) -> Vec<usize> {
+    let of_core = goals.iter().filter(|(bit, _)| core.contains(bit));
+    let mut indexes: Vec<usize> = of_core.map(|&(_, index)| index).collect();
+    indexes.sort_unstable();
+    indexes
 }

@@ -23,8 +23,6 @@ use crate::tape::Tape;
 use crate::variable::{SourceKey, Variable, VariableKind};
 use crate::z3_layer::Z3Layer;
 
-mod few;
-
 /// How much may be spent.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
@@ -104,8 +102,6 @@ pub struct Solver {
     sat: Sat,
     z3: Z3Layer,
     statistics: Statistics,
-    /// From how many conditions over several variables on only a few are taken first.
-    few_from: usize,
 }
 
 impl Solver {
@@ -120,7 +116,6 @@ impl Solver {
             sat: Sat::new(),
             z3: Z3Layer::new(),
             statistics: Statistics::default(),
-            few_from: few::LEAST,
         }
     }
 
@@ -320,15 +315,7 @@ impl Solver {
                 return self.answered(Layer::Conflicts, Found::Conflict(core));
             }
         }
-        let few = self.takes_few(&limits).then(|| {
-            self.timed(Layer::Few, |solver| {
-                solver.few(pool, &limits, question, origins)
-            })
-        });
-        let found = match few.flatten() {
-            Some(found) => self.answered(Layer::Few, found),
-            None => self.beyond(pool, &limits, question, origins),
-        };
+        let found = self.beyond(pool, &limits, question, origins);
         if let Found::Conflict(core) = &found {
             self.conflicts.add(core.iter().map(|&at| exprs[at]));
         }
@@ -349,17 +336,18 @@ impl Solver {
         let mut size = 0;
         if self.enabled(Layer::Intervals) {
             // Mostly it is what is asked for that cannot be, or a condition over few bytes.
-            let few = |at: usize| {
-                let variables = pool.few_variables(question.conditions[at]);
-                matches!(origins[at], Origin::Asked(_)) || variables <= FEW
+            let is_asked = |at: usize| matches!(origins[at], Origin::Asked(_));
+            let few = |at: usize| pool.few_variables(question.conditions[at]) <= FEW;
+            let part = |wanted: &dyn Fn(usize) -> bool| -> Vec<usize> {
+                places.iter().copied().filter(|&at| wanted(at)).collect()
             };
-            let near: Vec<usize> = places.iter().copied().filter(|&at| few(at)).collect();
+            let asked = part(&is_asked);
+            let near = part(&|at| is_asked(at) || few(at));
             let found = self.timed(Layer::Intervals, |solver| {
-                let mut bounds =
-                    |places: &[usize]| solver.bounds(pool, limits, question, places, &mut size);
-                bounds(&near).or_else(|| {
-                    let more = near.len() < places.len();
-                    more.then(|| bounds(&places)).flatten()
+                let mut tried = 0;
+                [&asked, &near, &places].into_iter().find_map(|places| {
+                    let more = places.len() > std::mem::replace(&mut tried, places.len());
+                    more.then(|| solver.bounds(pool, limits, question, places, &mut size))?
                 })
             });
             if let Some(found) = found {
@@ -376,9 +364,6 @@ impl Solver {
         if size > LARGE {
             // The set-up alone takes longer than a short search.
             order.drain(..2);
-        } else if self.takes_few(limits) {
-            // A short search of a part of it has failed.
-            order.drain(..1);
         }
         let mut last = Why::Unsupported;
         for (layer, patience) in order {
@@ -388,8 +373,14 @@ impl Solver {
             if Moment::now() >= question.deadline {
                 return Found::Nothing(Why::Budget);
             }
-            let found = self.timed(layer, |solver| match layer {
-                Layer::Search => solver.search(pool, limits, question, (&rest, &places), patience),
+            let found = self.timed(layer, |solver| match (layer, patience) {
+                (Layer::Search, _) => {
+                    solver.search(pool, limits, question, (&rest, &places), patience)
+                }
+                (Layer::Sat, Patience::Little) => {
+                    let near = solver.refute(pool, limits, question, origins);
+                    near.unwrap_or_else(|| solver.solve(pool, limits, question, (layer, patience)))
+                }
                 _ => solver.solve(pool, limits, question, (layer, patience)),
             });
             match found {
@@ -465,19 +456,22 @@ impl Solver {
         }
     }
 
-    /// Whether the gates of the conditions contradict each other, which is seen without the SAT solver.
-    fn gates(&mut self, pool: &Pool, limits: &Limits, question: &Question<'_>) -> Option<Found> {
-        let related = limits.related(pool, question.conditions);
-        let conditions = related.iter().map(|&at| question.conditions[at]);
-        let conditions: Vec<Expr> = conditions.collect();
+    /// Whether what is asked for contradicts the conditions next to it.
+    fn refute(
+        &mut self,
+        pool: &Pool,
+        limits: &Limits,
+        question: &Question<'_>,
+        origins: &[Origin],
+    ) -> Option<Found> {
+        let places = next_to_asked(pool, limits, question.conditions, origins);
+        let conditions: Vec<Expr> = places.iter().map(|&at| question.conditions[at]).collect();
         let part = Question {
             conditions: &conditions,
             ..*question
         };
-        let core = self.sat.contradiction(pool, &part)?;
-        Some(Found::Conflict(
-            core.iter().map(|&at| related[at]).collect(),
-        ))
+        let core = self.sat.refute(pool, &part)?;
+        Some(Found::Conflict(core.iter().map(|&at| places[at]).collect()))
     }
 
     /// A layer that decides any question.
@@ -527,14 +521,51 @@ impl Solver {
 
 /// So many variables of a condition are few.
 const FEW: usize = 8;
+/// So many conditions next to what is asked for are looked at gate by gate.
+const NEXT: usize = 16;
 /// Questions of so many steps are large.
 const LARGE: usize = 1 << 14;
 /// Time for local search on one question: it finds an answer soon or not at all.
-const SEARCH_TIME: Duration = Duration::from_millis(3);
+const SEARCH_TIME: Duration = Duration::from_micros(500);
 /// The same once circuits have failed.
 const LONG_SEARCH_TIME: Duration = Duration::from_millis(50);
 /// Time for circuits before search is tried again.
 const SHORT_SAT_TIME: Duration = Duration::from_millis(10);
+
+/// What is asked for, the conditions that share most with it, and those over single variables of them.
+fn next_to_asked(
+    pool: &Pool,
+    limits: &Limits,
+    conditions: &[Expr],
+    origins: &[Origin],
+) -> Vec<usize> {
+    let (asked, others): (Vec<usize>, Vec<usize>) =
+        (0..conditions.len()).partition(|&at| matches!(origins[at], Origin::Asked(_)));
+    let of_asked = pool.variables_of_all(asked.iter().map(|&at| conditions[at]));
+    let rest: FxHashSet<usize> = limits.rest().iter().copied().collect();
+    let mut near: Vec<(usize, usize)> = Vec::new();
+    for at in others.into_iter().filter(|at| rest.contains(at)) {
+        let Some(variables) = pool.small_support(conditions[at]) else {
+            continue;
+        };
+        let shared = variables
+            .iter()
+            .filter(|name| of_asked.binary_search(name).is_ok())
+            .count();
+        if shared > 0 {
+            near.push((variables.len() - shared, at));
+        }
+    }
+    near.sort_unstable();
+    near.truncate(NEXT);
+    let mut places = asked;
+    places.extend(near.into_iter().map(|(_, at)| at));
+    let variables = pool.variables_of_all(places.iter().map(|&at| conditions[at]));
+    places.extend(variables.into_iter().flat_map(|name| limits.of(name)));
+    places.sort_unstable();
+    places.dedup();
+    places
+}
 
 /// Adds the conditions on single variables of those in a core.
 fn with_limits(pool: &Pool, limits: &Limits, conditions: &[Expr], core: &mut Vec<usize>) {

@@ -14,8 +14,6 @@ pub enum Layer {
     Bytes,
     /// Conflicts that were seen before.
     Conflicts,
-    /// A few of the conditions, and more only as they are missed.
-    Few,
     /// Bits and bounds.
     Intervals,
     /// Local search.
@@ -28,12 +26,11 @@ pub enum Layer {
 
 impl Layer {
     /// All layers in their order.
-    pub const ALL: [Layer; 9] = [
+    pub const ALL: [Layer; 8] = [
         Layer::Rewriting,
         Layer::Hint,
         Layer::Bytes,
         Layer::Conflicts,
-        Layer::Few,
         Layer::Intervals,
         Layer::Search,
         Layer::Sat,
@@ -47,7 +44,6 @@ impl Layer {
             Layer::Hint => "hint",
             Layer::Bytes => "bytes",
             Layer::Conflicts => "conflicts",
-            Layer::Few => "few",
             Layer::Intervals => "intervals",
             Layer::Search => "search",
             Layer::Sat => "sat",

@@ -206,4 +206,103 @@ mod tests {
             assert!(atoms.len() <= most, "{:?}", shown.collect::<Vec<_>>());
         }
     }
+
+    #[test]
+    fn two_digits_of_a_known_number_are_known() {
+        let mut pool = Pool::new();
+        let none: [&str; 0] = [];
+        let input = Input::from_args("p", none).with_stdin(*b"64x");
+        let hint = Hint::new(&mut pool, input);
+        let stdin = pool.source(&SourceKey::Stdin);
+        let mut view = View::default();
+        let mut wide = Vec::new();
+        for at in 0..2 {
+            let byte = pool.variable(VariableKind::Byte(stdin, at));
+            let zero = pool.constant(8, 0x30);
+            let digit = pool.op(Op::Sub, 8, &[byte, zero]);
+            let ten = pool.constant(8, 10);
+            let is_digit = pool.op(Op::Ult, 1, &[digit, ten]);
+            view.push(&mut pool, &hint, is_digit);
+            wide.push(pool.op(Op::ZExt, 32, &[byte]));
+        }
+        let ten = pool.constant(32, 10);
+        let tens = pool.op(Op::Mul, 32, &[wide[0], ten]);
+        let number = pool.op(Op::Add, 32, &[tens, wide[1]]);
+        let low = pool.extract(number, 0, 3);
+        let before = view.simplify(&mut pool, low, 2);
+        assert_eq!(pool.value(before), None);
+        let most = pool.constant(32, 592);
+        let equal = pool.op(Op::Eq, 1, &[number, most]);
+        view.push(&mut pool, &hint, equal);
+        let odd = pool.op(Op::Xor, 32, &[wide[0], number]);
+        for (expr, value) in [
+            (low, 592 & 7),
+            (wide[0], 54),
+            (wide[1], 52),
+            (odd, 592 ^ 54),
+        ] {
+            let simple = view.simplify(&mut pool, expr, 3);
+            assert_eq!(pool.value(simple), Some(value), "{}", pool.show(simple));
+        }
+    }
+
+    #[test]
+    fn a_word_is_not_what_its_bits_exclude() {
+        let mut pool = Pool::new();
+        let none: [&str; 0] = [];
+        let input = Input::from_args("p", none).with_stdin(*b"\x10\x20");
+        let hint = Hint::new(&mut pool, input);
+        let word = word(&mut pool);
+        let three = pool.constant(16, 3);
+        let word = pool.op(Op::Mul, 16, &[word, three]);
+        let mut view = View::default();
+        // 0x3060 is even.
+        let low = pool.extract(word, 0, 1);
+        let even = pool.not(low);
+        view.push(&mut pool, &hint, even);
+        for (value, open) in [(7, false), (8, true)] {
+            let value = pool.constant(16, value);
+            let other = pool.ne(word, value);
+            view.push(&mut pool, &hint, other);
+            let last = view.simplified.len() - 1;
+            let simple = view.simplified(last);
+            assert_eq!(pool.value(simple).is_none(), open, "{}", pool.show(simple));
+        }
+    }
+
+    #[test]
+    fn a_number_in_hexadecimal_is_its_digits() {
+        let mut pool = Pool::new();
+        let none: [&str; 0] = [];
+        let input = Input::from_args("p", none).with_stdin(*b"1f");
+        let hint = Hint::new(&mut pool, input);
+        let stdin = pool.source(&SourceKey::Stdin);
+        let mut view = View::default();
+        let mut number = pool.constant(32, 0);
+        for at in 0..2 {
+            let byte = pool.variable(VariableKind::Byte(stdin, at));
+            let mut offset = |from: u8| {
+                let from = pool.constant(8, from.into());
+                pool.op(Op::Sub, 8, &[byte, from])
+            };
+            let (digit, letter) = (offset(b'0'), offset(b'a'));
+            let (ten, six) = (pool.constant(8, 10), pool.constant(8, 6));
+            let is_digit = pool.op(Op::Ult, 1, &[digit, ten]);
+            let is_letter = pool.op(Op::Ult, 1, &[letter, six]);
+            let either = pool.op(Op::Or, 1, &[is_digit, is_letter]);
+            view.push(&mut pool, &hint, either);
+            let of_letter = pool.op(Op::Add, 8, &[letter, ten]);
+            let value = pool.op(Op::Ite, 8, &[is_digit, digit, of_letter]);
+            let value = pool.op(Op::ZExt, 32, &[value]);
+            let four = pool.constant(32, 4);
+            number = pool.op(Op::Shl, 32, &[number, four]);
+            number = pool.op(Op::Add, 32, &[number, value]);
+        }
+        let wanted = pool.constant(32, 0xa5);
+        let equal = pool.eq(number, wanted);
+        let simple = view.simplify(&mut pool, equal, 2);
+        let all = parts(&mut pool, simple);
+        let single = all.iter().all(|&part| pool.only_variable(part).is_some());
+        assert!(all.len() == 2 && single, "{}", pool.show(simple));
+    }
 }

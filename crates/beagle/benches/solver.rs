@@ -18,6 +18,10 @@ use beagle_solver::{Answer, Budget, Layer, PlainZ3, Solver, Statistics};
 use questions::{Recorded, record};
 use rustix::time::{ClockId, clock_gettime};
 
+/// As the program has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Time for one question.
 const LIMIT: Duration = Duration::from_secs(2);
 
@@ -144,7 +148,8 @@ fn ask(recorded: &mut Recorded, solver: &mut Solver, times: &mut Vec<Times>) {
             let processor = processor_time() - processor;
             if slow && processor >= 1e-3 {
                 println!(
-                    "  run {number}, condition {index}: {:.1} ms{}",
+                    "  run {number}, condition {index}: {}, {:.1} ms{}",
+                    outcome(&answer),
                     processor * 1e3,
                     by_layer(&before, solver.statistics())
                 );
@@ -161,6 +166,15 @@ fn ask(recorded: &mut Recorded, solver: &mut Solver, times: &mut Vec<Times>) {
                 is_late: false,
             });
         }
+    }
+}
+
+/// The answer in a word or two.
+fn outcome(answer: &Answer) -> String {
+    match answer {
+        Answer::Satisfiable(model) => format!("{} changes", model.changes.len()),
+        Answer::Unsatisfiable(core) => format!("conflict of {}", core.path.len() + 1),
+        Answer::Unknown(why) => why.text().to_owned(),
     }
 }
 
