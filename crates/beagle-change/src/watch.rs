@@ -1,6 +1,6 @@
 //! Which variables changes put values into: what old and new make of the same state is compared there.
 
-use beagle_program::{Const, FunctionId, Op, Operand, Program, StmtId, Type};
+use beagle_program::{Const, FunctionId, GlobalId, Op, Operand, Program, StmtId, Type, TypeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::comparison::Comparison;
@@ -37,8 +37,8 @@ enum Key {
     Local(u32, String),
     /// The result of a function.
     Result(u32),
-    /// A global variable, or a part of it.
-    Global(usize, Vec<u128>),
+    /// A global variable, or a part of it; whether its own type says which part.
+    Global(usize, Vec<u128>, bool),
     /// A member of a structure, wherever it is.
     Member(String, Vec<u128>),
 }
@@ -125,21 +125,68 @@ impl Comparison {
                 let name = function(*number).unwrap_or_default();
                 format!("result of {name}()")
             }
-            Key::Global(number, indices) => {
+            Key::Global(number, indices, own) => {
                 let pair = self.globals.get(*number);
                 let name = pair.and_then(|pair| match (pair.new, pair.old) {
                     (Some(id), _) => Some(new.global(id).name.clone()),
                     (None, Some(id)) => Some(old.global(id).name.clone()),
                     (None, None) => None,
                 });
-                match indices.is_empty() {
-                    true => name.unwrap_or_default(),
-                    false => format!("part of {}", name.unwrap_or_default()),
+                let name = name.unwrap_or_default();
+                let of = |program: &Program, id: GlobalId| {
+                    part(program, program.global(id).ty, indices.get(1..)?)
+                };
+                let part = pair
+                    .filter(|_| *own)
+                    .and_then(|pair| match (pair.new, pair.old) {
+                        (Some(id), _) => of(new, id),
+                        (None, Some(id)) => of(old, id),
+                        (None, None) => None,
+                    });
+                match (indices.is_empty(), part) {
+                    (true, _) => name,
+                    (false, Some(part)) => format!("{name}{part}"),
+                    (false, None) => format!("part of {name}"),
                 }
             }
-            Key::Member(name, _) => format!("member of {name}"),
+            Key::Member(name, indices) => {
+                let of = |program: &Program| {
+                    let mut structs = (0..program.types.len() as u32).map(TypeId);
+                    let ty = structs.find(|&ty| match program.ty(ty) {
+                        Type::Struct(id) => program.structs[id.index()].name == *name,
+                        _ => false,
+                    })?;
+                    part(program, ty, indices.get(1..)?)
+                };
+                match of(new).or_else(|| of(old)) {
+                    Some(part) => format!("{} of {name}", part.trim_start_matches('.')),
+                    None => format!("member of {name}"),
+                }
+            }
         }
     }
+}
+
+/// A part of a value as C has it: `.name[2]`.
+fn part(program: &Program, mut ty: TypeId, indices: &[u128]) -> Option<String> {
+    let mut text = String::new();
+    for &index in indices {
+        match program.ty(ty) {
+            Type::Struct(id) => {
+                let fields = &program.structs[id.index()].fields;
+                let field = fields.get(usize::try_from(index).ok()?)?;
+                text.push('.');
+                text.push_str(field.name.as_deref()?);
+                ty = field.ty;
+            }
+            Type::Array(_, of) => {
+                text.push_str(&format!("[{index}]"));
+                ty = *of;
+            }
+            _ => return None,
+        }
+    }
+    (!text.is_empty()).then_some(text)
 }
 
 /// In programs with more statements not everything is watched.
@@ -149,17 +196,13 @@ const MOST_WIDELY: usize = 200_000;
 struct Names<'a> {
     program: &'a Program,
     functions: Vec<u32>,
-    globals: FxHashMap<beagle_program::GlobalId, usize>,
+    globals: FxHashMap<GlobalId, usize>,
     /// The names of local variables, by what makes room for them.
     locals: FxHashMap<StmtId, String>,
 }
 
 impl<'a> Names<'a> {
-    fn new(
-        program: &'a Program,
-        functions: Vec<u32>,
-        globals: FxHashMap<beagle_program::GlobalId, usize>,
-    ) -> Self {
+    fn new(program: &'a Program, functions: Vec<u32>, globals: FxHashMap<GlobalId, usize>) -> Self {
         let mut locals = FxHashMap::default();
         for (_, function) in program.functions() {
             for local in &function.locals {
@@ -252,12 +295,13 @@ impl<'a> Names<'a> {
 
     fn place(&self, function: u32, address: Operand) -> Option<Key> {
         match address {
-            Operand::Global(id) => Some(Key::Global(*self.globals.get(&id)?, Vec::new())),
+            Operand::Global(id) => Some(Key::Global(*self.globals.get(&id)?, Vec::new(), true)),
             Operand::Const(id) => match self.program.constant(id) {
-                Const::Address(_, parts) => match parts.as_slice() {
+                Const::Address(ty, parts) => match parts.as_slice() {
                     [Operand::Global(id), indices @ ..] => {
+                        let own = *ty == self.program.global(*id).ty;
                         let indices = self.indices(indices)?;
-                        Some(Key::Global(*self.globals.get(id)?, indices))
+                        Some(Key::Global(*self.globals.get(id)?, indices, own))
                     }
                     _ => None,
                 },
@@ -381,7 +425,7 @@ mod tests {
             lines.sort_unstable();
             lines.dedup();
             assert_eq!(lines, [4, 5, 6, 7, 8, 9]);
-            for name in ["y", "total", "result of count()"] {
+            for name in ["y", "total", "result of count()", "b of struct pair"] {
                 let mut names = watched.names.iter();
                 assert!(names.any(|it| it == name), "{:?}", watched.names);
             }

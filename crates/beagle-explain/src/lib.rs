@@ -12,6 +12,7 @@ mod observed;
 mod predicates;
 mod rank;
 mod reach;
+mod route;
 mod story;
 mod value;
 mod ways;

@@ -39,8 +39,10 @@ pub struct Parting {
 pub struct Unequal {
     /// The variable, by its number.
     pub place: u32,
-    /// When.
+    /// When that was seen.
     pub moment: Moment,
+    /// When the later of the values was put there.
+    pub put: Moment,
     /// Where each version last put a value there.
     pub sites: [Option<Site>; 2],
     /// The values.
@@ -54,8 +56,10 @@ pub struct Unlike {
     pub destination: Destination,
     /// The statement of each version that writes it; `None` where nothing is written any more.
     pub sites: [Option<Site>; 2],
-    /// When, as far as it is known.
+    /// When the first version writes it, as far as it is known.
     pub moment: Moment,
+    /// When both have.
+    pub written: Moment,
 }
 
 /// What a run shows by itself.
@@ -177,6 +181,14 @@ impl Observed {
     }
 }
 
+/// What a version put into a variable, where and when.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    site: Site,
+    value: u64,
+    moment: Moment,
+}
+
 struct Looker<'a, 'p> {
     twin: &'a Twin<'p>,
     pool: &'a Pool,
@@ -186,8 +198,8 @@ struct Looker<'a, 'p> {
     executed: FxHashMap<(Side, StmtId), Executed>,
     parted: FxHashSet<Site>,
     unequal: FxHashSet<u32>,
-    /// What each version last put into each variable, and where.
-    held: FxHashMap<u32, [Option<(Site, u64)>; 2]>,
+    /// What each version last put into each variable.
+    held: FxHashMap<u32, [Option<Held>; 2]>,
     /// Variables that were not compared since something was put there.
     touched: Vec<u32>,
     /// The changed statement that each version executed last.
@@ -244,7 +256,11 @@ impl Looker<'_, '_> {
                 let value = expr.and_then(|expr| self.inputs.value(self.pool, expr));
                 if let Some(value) = value {
                     let held = self.held.entry(place).or_default();
-                    held[side as usize] = Some((step.site, value as u64));
+                    held[side as usize] = Some(Held {
+                        site: step.site,
+                        value: value as u64,
+                        moment,
+                    });
                     self.touched.push(place);
                 }
             }
@@ -283,8 +299,8 @@ impl Looker<'_, '_> {
                 continue;
             };
             // Of members there are many: only those that were put there by the same statement compare.
-            let comparable = self.twin.is_single(place) || old.0 == new.0;
-            if old.1 != new.1
+            let comparable = self.twin.is_single(place) || old.site == new.site;
+            if old.value != new.value
                 && comparable
                 && self.observed.unequal.len() < MOST
                 && self.unequal.insert(place)
@@ -293,8 +309,9 @@ impl Looker<'_, '_> {
                 self.observed.unequal.push(Unequal {
                     place,
                     moment,
-                    sites: [Some(old.0), Some(new.0)],
-                    values: [old.1, new.1],
+                    put: old.moment.max(new.moment),
+                    sites: [Some(old.site), Some(new.site)],
+                    values: [old.value, new.value],
                 });
             }
         }
@@ -329,25 +346,29 @@ fn unlike(run: &Probed) -> Vec<Unlike> {
             let at = steps.partition_point(|step| step.word < word);
             steps.get(at).map(|step| (step.site, at))
         });
-        let moment = moment_of(run, moments.map(|it| it.map(|(_, at)| at)));
+        let (moment, written) = moments_of(run, moments.map(|it| it.map(|(_, at)| at)));
         found.push(Unlike {
             destination: (*destination).clone(),
             sites: moments.map(|it| it.map(|(site, _)| site)),
             moment,
+            written,
         });
     }
     found
 }
 
-/// The step of the product at which the first of two steps happens.
-fn moment_of(run: &Probed, steps: [Option<usize>; 2]) -> Moment {
+/// The steps of the product at which the first and the last of two steps happen.
+fn moments_of(run: &Probed, steps: [Option<usize>; 2]) -> (Moment, Moment) {
     let [old, new] = steps.map(|at| at.map(|at| at as u32));
-    let found = run.order.iter().position(|met| match *met {
+    let is_one = |met: &Met| match *met {
         Met::Old(i) => Some(i) == old,
         Met::New(j) => Some(j) == new,
         Met::Both(i, j) => Some(i) == old || Some(j) == new,
-    });
-    found.unwrap_or(run.order.len())
+    };
+    let first = run.order.iter().position(is_one);
+    let last = run.order.iter().rposition(is_one);
+    let end = run.order.len();
+    (first.unwrap_or(end), last.unwrap_or(end))
 }
 
 /// The last statement of which something was recorded.

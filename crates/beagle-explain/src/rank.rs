@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::alternates::Alternate;
 use crate::observed::{Moment, Observed};
 use crate::reach::Reach;
+use crate::route::{self, Route};
 use crate::{value, ways};
 
 /// A line that may be the cause.
@@ -27,6 +28,8 @@ pub struct Cause {
     pub hunk: Option<usize>,
     /// What speaks for it, and against it.
     pub evidence: Vec<Evidence>,
+    /// What was found out about its hunk by building it alone.
+    pub blame: Option<Blame>,
     /// How much speaks for it.
     pub score: i32,
     /// When it was first executed.
@@ -57,6 +60,8 @@ pub enum Kind {
     Nearest,
     /// What differs can depend on it, or cannot.
     Dependence,
+    /// How the effect of a change gets there.
+    Path,
     /// What is written differs there.
     Output,
     /// A version ended there.
@@ -77,6 +82,7 @@ impl Kind {
             Kind::Value => "value",
             Kind::Nearest => "nearest",
             Kind::Dependence => "dependence",
+            Kind::Path => "path",
             Kind::Output => "output",
             Kind::End => "end",
             Kind::Alternate => "alternate",
@@ -133,6 +139,13 @@ impl<'a, 'p> Ranking<'a, 'p> {
         self.changes(observed);
         self.effects(observed);
         self.dependence(observed);
+        for Route { place, text } in route::routes(self.twin, observed) {
+            let cause = self.causes.get_mut(&place);
+            let cause = cause.filter(|it| it.evidence.iter().all(|it| it.kind != Kind::Path));
+            if let Some(cause) = cause {
+                cause.add(Kind::Path, text, 0);
+            }
+        }
     }
 
     fn changes(&mut self, observed: &Observed) {
@@ -482,6 +495,7 @@ pub fn blame(causes: &mut [Cause], hunk: usize, verdict: Blame) {
                 weight::ACQUITTED,
             ),
         };
+        cause.blame = Some(verdict);
         cause.add(Kind::Blame, text.to_owned(), count);
     }
     sort(causes);
@@ -506,6 +520,7 @@ impl Cause {
             function,
             hunk: None,
             evidence: Vec::new(),
+            blame: None,
             score: 0,
             moment: Moment::MAX,
         }

@@ -4,7 +4,7 @@ use beagle_engine::{Place, Side, Twin};
 use beagle_trace::event::Site;
 
 use crate::observed::Observed;
-use crate::rank::{Kind, destination};
+use crate::rank::{Blame, Cause, Kind, destination};
 use crate::{Explanation, value, ways};
 
 /// Where the versions part, and what shows it.
@@ -80,6 +80,7 @@ pub fn tell(explanation: &Explanation) -> Vec<String> {
         };
         story.push(format!("Read {} of {name} first, {why}.", cause.place));
     }
+    story.extend(together(explanation));
     let agreeing = explanation.alternates.iter().find(|it| it.agrees);
     story.push(match (agreeing, explanation.alternates.is_empty()) {
         (Some(alternate), _) => {
@@ -93,4 +94,19 @@ pub fn tell(explanation: &Explanation) -> Vec<String> {
         (None, true) => "No alternate input was found.".to_owned(),
     });
     story
+}
+
+/// That it takes several hunks, if they were found to be needed.
+fn together(explanation: &Explanation) -> Option<String> {
+    let needed = |cause: &&Cause| cause.blame == Some(Blame::Needed);
+    let causes = explanation.causes.iter().filter(needed);
+    let mut hunks: Vec<usize> = causes.filter_map(|cause| cause.hunk).collect();
+    hunks.sort_unstable();
+    hunks.dedup();
+    let names: Vec<String> = hunks.iter().map(|hunk| (hunk + 1).to_string()).collect();
+    let (last, first) = names.split_last().filter(|(_, first)| !first.is_empty())?;
+    Some(format!(
+        "It takes hunks {} and {last} together: new without any one of them does what old does.",
+        first.join(", ")
+    ))
 }

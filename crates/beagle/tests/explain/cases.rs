@@ -244,3 +244,73 @@ fn sides_that_no_line_tells_apart_are_only_said_to_differ() {
     assert!(all.contains("take different sides"), "{report:#}");
     assert!(!all.contains("condition"), "{report:#}");
 }
+
+/// A change in one function, seen in a member of a structure, in a branch and in the output.
+const STEPS: &str = "#include <stdio.h>\n#include <stdlib.h>\n\
+    struct order { int count; int weight; };\n\
+    static void fill(struct order *o, int n) {\n\
+        int doubled = n * 2;\n\
+        o->count = doubled + 1;\n\
+        o->weight = n;\n\
+    }\n\
+    int main(int argc, char **argv) {\n\
+        struct order o = {0, 0};\n\
+        fill(&o, atoi(argv[argc - 1]));\n\
+        const char *size = \"small\";\n\
+        if (o.count > 9)\n\
+            size = \"large\";\n\
+        printf(\"%s\\n\", size);\n\
+        return 0;\n}\n";
+
+#[test]
+fn the_way_of_an_effect_is_told_from_line_to_line() {
+    let new = STEPS.replace("n * 2", "n * 3");
+    let report = explained(STEPS, &new, "-- {4}");
+    let causes = report["causes"].as_array().expect("causes");
+    let evidence = |line: u64, kind: &str| -> Vec<String> {
+        let of_line = causes.iter().filter(|it| it["line"] == line);
+        let all = of_line.flat_map(|it| it["evidence"].as_array().expect("evidence"));
+        let all = all.filter(|it| it["kind"] == kind);
+        all.map(|it| it["text"].as_str().expect("a text").to_owned())
+            .collect()
+    };
+    let (change, branch) = (line_of(&new, "n * 3"), line_of(&new, "o.count > 9"));
+    assert_eq!(causes[0]["line"], change);
+    let store = line_of(&new, "o->count =");
+    assert_eq!(
+        evidence(store, "value"),
+        ["`count of struct order` is 9 in old and 13 in new"]
+    );
+    assert_eq!(
+        evidence(store, "path"),
+        [format!(
+            "the effect of new.c:{change} of hunk 1 gets here directly"
+        )]
+    );
+    assert_eq!(
+        evidence(branch, "path"),
+        [format!(
+            "the effect of new.c:{change} of hunk 1 gets here through new.c:{store} (`count of struct order`)"
+        )]
+    );
+}
+
+#[test]
+fn hunks_that_it_takes_together_are_named() {
+    let old = "#include <stdio.h>\n#include <stdlib.h>\n\
+        int main(int argc, char **argv) {\n\
+            int n = atoi(argv[argc - 1]);\n\
+            int low = n;\n\
+            puts(\"ready\");\n\
+            puts(\"steady\");\n\
+            puts(\"go\");\n\
+            int high = n;\n\
+            puts(low * high > 29 ? \"large\" : \"small\");\n\
+            return 0;\n}\n";
+    let new = old
+        .replace("int low = n;", "int low = n + 1;")
+        .replace("int high = n;", "int high = n + 2;");
+    let report = explained(old, &new, "-- {4}");
+    let story = report["story"].to_string();
+    assert!(story.contains("It takes hunks 1 and 2 together"), "{story}");
+}
