@@ -170,7 +170,7 @@ pub fn run(options: &DiffOptions, quiet: bool) -> Result<i32, Failure> {
     }
     report.seconds = setup.start.elapsed().as_secs_f64();
     let code = status::exit_code(&report, options.fail_on, options.strict);
-    let meaning = status::meaning(code, options.fail_on);
+    let meaning = status::meaning(code, options.fail_on, &report);
     let text = match options.format {
         Format::Human => report.text(output::width(), meaning),
         Format::Json => report.json() + "\n",

@@ -35,13 +35,18 @@ pub fn exit_code(report: &Report, fail_on: FailOn, strict: bool) -> i32 {
 }
 
 /// What an exit status means, as the report ends with it.
-pub fn meaning(status: i32, fail_on: FailOn) -> &'static str {
+pub fn meaning(status: i32, fail_on: FailOn, report: &Report) -> &'static str {
+    let missed = report.changes.iter().any(|change| !change.reached);
     match (status, fail_on) {
         (DIFFERENT, FailOn::Regression) => "Exit status 1: regressions",
         (DIFFERENT, _) => "Exit status 1: differences",
-        (INCONCLUSIVE, _) => {
-            "Exit status 4: changed code was not reached, or runs were not repeatable"
-        }
+        (INCONCLUSIVE, _) => match (missed, report.unstable.is_empty()) {
+            (true, true) => "Exit status 4: changed code was not reached",
+            (false, _) => "Exit status 4: runs were not repeatable",
+            (true, false) => {
+                "Exit status 4: changed code was not reached, and runs were not repeatable"
+            }
+        },
         (INTERRUPTED, _) => "Exit status 130: interrupted",
         (_, FailOn::Difference) => "Exit status 0: no difference found",
         (_, FailOn::Regression) => "Exit status 0: no regression found",
@@ -110,8 +115,11 @@ mod tests {
 
     #[test]
     fn what_is_said_is_the_status() {
+        let missed = report(&[], false);
+        let text = meaning(INCONCLUSIVE, FailOn::Difference, &missed);
+        assert_eq!(text, "Exit status 4: changed code was not reached");
         for status in [FINE, DIFFERENT, INCONCLUSIVE, INTERRUPTED] {
-            let text = meaning(status, FailOn::Difference);
+            let text = meaning(status, FailOn::Difference, &missed);
             assert!(
                 text.starts_with(&format!("Exit status {status}: ")),
                 "{text}"

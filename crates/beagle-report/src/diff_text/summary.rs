@@ -215,8 +215,13 @@ impl Report {
 
     /// What it took.
     fn effort(&self) -> String {
+        let fast = self.strategies.iter().find(|it| it.name == FAST_LANE);
+        let fast = match fast.map_or(0, |it| it.runs) {
+            0 => String::new(),
+            runs => format!(" and {} of the fast lane", count(runs as usize, "run")),
+        };
         let mut text = format!(
-            "{} from {}, {} in {}",
+            "{} from {}, {}{fast} in {}",
             count(self.runs as usize, "run"),
             count(self.seeds as usize, "seed"),
             match self.queries {
@@ -231,6 +236,9 @@ impl Report {
         text
     }
 }
+
+/// The name of the strategy that runs both versions natively, without questions.
+const FAST_LANE: &str = "fuzz";
 
 /// How far a change got.
 fn progress(change: &ChangeEntry) -> (anstyle::Style, &'static str) {

@@ -353,6 +353,7 @@ fn the_report_for_people() {
     let mut text = ran.stdout;
     for (pattern, replacement) in [
         (r"\d+(\.\d+)? m?s\b", "[TIME]"),
+        (r" and \d+ runs? of the fast lane", ""),
         (r"\d+ runs?\b", "[N] runs"),
         (r"\d+ quer(y|ies)\b", "[N] queries"),
         (r"\d+ inputs? took", "[N] took"),
