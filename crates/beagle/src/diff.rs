@@ -14,7 +14,7 @@ mod sequences;
 mod tests;
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -90,15 +90,20 @@ impl Setup {
         let start = Instant::now();
         let interrupt = Interrupt::listen()?;
         let order = Arc::new(Order::new(&options.pair)?);
+        let invocation = |name: &OsStr| {
+            Invocation::new(
+                &options.invocation,
+                &order.config,
+                &order.here,
+                name.as_encoded_bytes(),
+                options.out.as_deref(),
+            )
+        };
+        // What is wrong with it is told before anything is built, whatever the program is called.
+        invocation(OsStr::new("program"))?;
         let (old, new) = order.load(quiet, timings)?;
         let name = program_name(&old, &new);
-        let invocation = Invocation::new(
-            &options.invocation,
-            &order.config,
-            &order.here,
-            name.as_encoded_bytes(),
-            options.out.as_deref(),
-        )?;
+        let invocation = invocation(&name)?;
         let comparison = compare(&old.program, &old.sources, &new.program, &new.sources);
         timings.end("compare");
         Ok(Self {

@@ -117,3 +117,16 @@ fn as_many_arguments_are_made_as_the_program_wants() {
         assert_eq!(Ok(count + 1), wanted, "{report}");
     }
 }
+
+#[test]
+fn what_is_wrong_with_the_input_is_told_before_anything_is_built() {
+    let pair = Pair::edited(SETTINGS, &[("return ports > 1;", "return ports > 1")]);
+    for (asked, named) in [
+        ("--seeds nowhere", "nowhere"),
+        ("--stdin gone.txt", "gone.txt"),
+    ] {
+        let ran = pair.beagle(&format!("-q diff old.c new.c {asked}"));
+        assert_eq!(ran.code, Some(2), "{ran}");
+        assert!(ran.stderr.contains(named), "{ran}");
+    }
+}
