@@ -162,7 +162,7 @@ pub fn run(options: &DiffOptions, quiet: bool) -> Result<i32, Failure> {
         let critical = job.critical(&explored, &judged, &blamed);
         let explained = job.explain(&judged, &mut report.notes);
         timings.end("explain");
-        present::fill(&mut report, &job, explored, judged);
+        present::fill(&mut report, &job, explored, judged, &blamed);
         for (group, critical) in report.groups.iter_mut().zip(critical) {
             group.critical = critical;
         }

@@ -1,6 +1,6 @@
 //! After the search: which hunks each group of differences takes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use beagle_report::blame::Culprits;
@@ -19,6 +19,22 @@ pub struct Blamed {
     pub culprits: Culprits,
     /// The numbers of the hunks that each change is in, of changes that were executed.
     pub hunks: BTreeMap<usize, Vec<usize>>,
+}
+
+impl Blamed {
+    /// Whether a change that was executed is known to have no part in it.
+    pub fn acquits(&self, change: usize) -> bool {
+        let culprits = &self.culprits;
+        let known = culprits.complete && culprits.sets.iter().all(|set| set.minimal);
+        let named = culprits.sets.iter().map(|set| &set.hunks);
+        let named: BTreeSet<usize> = named.chain(&culprits.undo).flatten().copied().collect();
+        let of_change = self.hunks.get(&change);
+        known
+            && !named.is_empty()
+            && of_change.is_some_and(|hunks| {
+                !hunks.is_empty() && hunks.iter().all(|hunk| !named.contains(hunk))
+            })
+    }
 }
 
 impl Job<'_> {

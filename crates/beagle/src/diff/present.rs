@@ -15,13 +15,20 @@ use beagle_verdict::{
     Standing, Which,
 };
 
+use super::blame::Blamed;
 use super::court::{Judged, Shown};
 use super::tests::Seen;
 use super::{Explored, Job, files};
 use crate::versions::Version;
 
-/// Fills in what was found.
-pub fn fill(report: &mut Report, job: &Job<'_>, explored: Explored, judged: Judged) {
+/// Fills in what was found. `blamed` is what is known of the culprits of the groups.
+pub fn fill(
+    report: &mut Report,
+    job: &Job<'_>,
+    explored: Explored,
+    judged: Judged,
+    blamed: &[Option<Blamed>],
+) {
     report.reason = reason(job, &explored);
     report.runs = explored.status.runs;
     report.queries = explored.status.queries;
@@ -67,9 +74,13 @@ pub fn fill(report: &mut Report, job: &Job<'_>, explored: Explored, judged: Judg
         let (differing, untaken) = (&judged.sequences, explored.untaken.clone());
         report.sequences = Some(explored.exercised.report(differing, untaken));
     }
-    let mut propagated = BTreeSet::new();
+    // That a change is executed before an output differs does not make it the cause.
+    let mut propagated: BTreeSet<usize> = BTreeSet::new();
     for (number, group) in (1..).zip(&judged.groups) {
-        add_group(report, number, group, &mut propagated);
+        let blamed = blamed.get(number - 1).and_then(Option::as_ref);
+        let acquitted = |change: &&usize| blamed.is_some_and(|it| it.acquits(**change));
+        propagated.extend(group.changes.iter().filter(|change| !acquitted(change)));
+        add_group(report, number, group);
     }
     let changes = job.comparison.changes.iter().zip(&explored.status.changes);
     report.changes = (0..)
@@ -206,8 +217,7 @@ fn strategy(account: &beagle_engine::Account) -> StrategyEntry {
     }
 }
 
-fn add_group(report: &mut Report, number: usize, shown: &Shown, seen: &mut BTreeSet<usize>) {
-    seen.extend(&shown.changes);
+fn add_group(report: &mut Report, number: usize, shown: &Shown) {
     let changes: Vec<usize> = shown.changes.iter().map(|change| change + 1).collect();
     let finding = &shown.group.representative;
     let class = class(&finding.difference);

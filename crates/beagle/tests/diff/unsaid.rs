@@ -130,3 +130,54 @@ fn what_is_wrong_with_the_input_is_told_before_anything_is_built() {
         assert!(ran.stderr.contains(named), "{ran}");
     }
 }
+
+/// Three functions of a byte, of which only the last is printed.
+const TWO_STEPS: &str = r#"
+#include <stdio.h>
+static int first(int c)
+{
+    return c + 1 - 1;
+}
+
+static int unused;
+
+static int second(int c)
+{
+    return c * 2;
+}
+
+int main(int argc, char **argv)
+{
+    int c = argc > 1 ? argv[1][0] : 0;
+    unused = first(c);
+    printf("%d\n", second(c));
+    return 0;
+}
+"#;
+
+#[test]
+fn a_change_that_is_executed_on_the_way_is_not_said_to_have_changed_an_output() {
+    let edits = [("c + 1 - 1", "c + 2"), ("c * 2", "c * 3")];
+    let pair = Pair::edited(TWO_STEPS, &edits);
+    let report = pair.diff("-- {a:1}").is("different", 1);
+    let far: Vec<_> = report.json["changes"]
+        .as_array()
+        .expect("changes")
+        .iter()
+        .map(|it| {
+            (
+                it["function"].as_str(),
+                it["reached"].as_bool(),
+                it["propagated"].as_bool(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        far,
+        [
+            (Some("first"), Some(true), Some(false)),
+            (Some("second"), Some(true), Some(true))
+        ],
+        "{report}"
+    );
+}
