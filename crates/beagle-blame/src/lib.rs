@@ -18,5 +18,5 @@ mod trial;
 
 pub use bench::Bench;
 pub use error::Error;
-pub use search::{Found, Outcome, Relation, search};
+pub use search::{EVERY, Found, Outcome, Relation, search};
 pub use trial::{Blame, Effort, Trial};

@@ -37,8 +37,8 @@ enum Key {
     Local(u32, String),
     /// The result of a function.
     Result(u32),
-    /// A global variable, or a part of it; whether its own type says which part.
-    Global(usize, Vec<u128>, bool),
+    /// A global variable, or a part of it.
+    Global(usize, Vec<u128>),
     /// A member of a structure, wherever it is.
     Member(String, Vec<u128>),
 }
@@ -125,46 +125,47 @@ impl Comparison {
                 let name = function(*number).unwrap_or_default();
                 format!("result of {name}()")
             }
-            Key::Global(number, indices, own) => {
+            Key::Global(number, indices) => {
                 let pair = self.globals.get(*number);
                 let name = pair.and_then(|pair| match (pair.new, pair.old) {
                     (Some(id), _) => Some(new.global(id).name.clone()),
                     (None, Some(id)) => Some(old.global(id).name.clone()),
                     (None, None) => None,
                 });
-                let name = name.unwrap_or_default();
-                let of = |program: &Program, id: GlobalId| {
-                    part(program, program.global(id).ty, indices.get(1..)?)
-                };
-                let part = pair
-                    .filter(|_| *own)
-                    .and_then(|pair| match (pair.new, pair.old) {
-                        (Some(id), _) => of(new, id),
-                        (None, Some(id)) => of(old, id),
-                        (None, None) => None,
-                    });
-                match (indices.is_empty(), part) {
-                    (true, _) => name,
-                    (false, Some(part)) => format!("{name}{part}"),
-                    (false, None) => format!("part of {name}"),
+                match indices.is_empty() {
+                    true => name.unwrap_or_default(),
+                    false => format!("part of {}", name.unwrap_or_default()),
                 }
             }
             Key::Member(name, indices) => {
-                let of = |program: &Program| {
-                    let mut structs = (0..program.types.len() as u32).map(TypeId);
-                    let ty = structs.find(|&ty| match program.ty(ty) {
-                        Type::Struct(id) => program.structs[id.index()].name == *name,
-                        _ => false,
-                    })?;
-                    part(program, ty, indices.get(1..)?)
+                // Members are known by their place; if it has another name in the other version, neither is meant.
+                let [old, new] = [old, new].map(|program| member(program, name, indices));
+                let part = match (old, new) {
+                    (Some(old), Some(new)) if old != new => None,
+                    (old, new) => new.or(old),
                 };
-                match of(new).or_else(|| of(old)) {
+                match part {
                     Some(part) => format!("{} of {name}", part.trim_start_matches('.')),
                     None => format!("member of {name}"),
                 }
             }
         }
     }
+}
+
+/// A member of the structure of this name, if there is one.
+fn member(program: &Program, name: &str, indices: &[u128]) -> Option<String> {
+    let all = (0..program.types.len() as u32).map(TypeId);
+    let mut named = all.filter(|&ty| match program.ty(ty) {
+        Type::Struct(id) => program.structs[id.index()].name == name,
+        _ => false,
+    });
+    let ty = named.next()?;
+    // All structures without a name share one.
+    named
+        .next()
+        .is_none()
+        .then(|| part(program, ty, indices.get(1..)?))?
 }
 
 /// A part of a value as C has it: `.name[2]`.
@@ -295,13 +296,12 @@ impl<'a> Names<'a> {
 
     fn place(&self, function: u32, address: Operand) -> Option<Key> {
         match address {
-            Operand::Global(id) => Some(Key::Global(*self.globals.get(&id)?, Vec::new(), true)),
+            Operand::Global(id) => Some(Key::Global(*self.globals.get(&id)?, Vec::new())),
             Operand::Const(id) => match self.program.constant(id) {
-                Const::Address(ty, parts) => match parts.as_slice() {
+                Const::Address(_, parts) => match parts.as_slice() {
                     [Operand::Global(id), indices @ ..] => {
-                        let own = *ty == self.program.global(*id).ty;
                         let indices = self.indices(indices)?;
-                        Some(Key::Global(*self.globals.get(id)?, indices, own))
+                        Some(Key::Global(*self.globals.get(id)?, indices))
                     }
                     _ => None,
                 },

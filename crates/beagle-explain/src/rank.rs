@@ -138,8 +138,9 @@ impl<'a, 'p> Ranking<'a, 'p> {
     pub fn observe(&mut self, observed: &Observed) {
         self.changes(observed);
         self.effects(observed);
-        self.dependence(observed);
-        for Route { place, text } in route::routes(self.twin, observed) {
+        let mut reach = Reach::new(self.twin);
+        self.dependence(observed, &mut reach);
+        for Route { place, text } in route::routes(self.twin, observed, &mut reach) {
             let cause = self.causes.get_mut(&place);
             let cause = cause.filter(|it| it.evidence.iter().all(|it| it.kind != Kind::Path));
             if let Some(cause) = cause {
@@ -309,7 +310,7 @@ impl<'a, 'p> Ranking<'a, 'p> {
     }
 
     /// Which of several changes can have had the effect that was first seen.
-    fn dependence(&mut self, observed: &Observed) {
+    fn dependence(&mut self, observed: &Observed, reach: &mut Reach<'_, '_>) {
         let changes: Vec<usize> = {
             let all = observed.executed.iter();
             let all = all.flat_map(|it| self.twin.half(it.side).changes_of(it.stmt));
@@ -325,7 +326,6 @@ impl<'a, 'p> Ranking<'a, 'p> {
             observed.first_sites(self.twin),
             observed.output_sites(self.twin),
         );
-        let mut reach = Reach::new(self.twin);
         for change in changes {
             let data = &self.twin.comparison.changes[change];
             let (text, count) = if reach.reaches(data, &written) == Some(false) {
@@ -440,45 +440,54 @@ impl<'a, 'p> Ranking<'a, 'p> {
             .or_insert_with(|| Cause::new(at, place, function()))
     }
 
-    /// The lines that a changed statement stands for, with their hunks: its own if that is in a hunk, else those that
-    /// changed.
     fn lines(
         &self,
         side: Side,
         stmt: StmtId,
         change: &Change,
     ) -> Vec<((Side, Place), Option<usize>)> {
-        let half = self.twin.half(side);
-        let own = half.place(stmt);
-        let hunks: Vec<(usize, &Hunk)> = (change.hunks.iter())
-            .filter_map(|&index| Some((index, self.twin.comparison.hunks.get(index)?)))
-            .collect();
-        let inside = |hunk: &Hunk, place: &Place| {
-            let (file, lines) = match side {
-                Side::Old => (&hunk.old_file, &hunk.old),
-                Side::New => (&hunk.new_file, &hunk.new),
-            };
-            *file == place.file && lines.contains(&place.line)
-        };
-        let own_hunk = own.as_ref().and_then(|place| {
-            let mut hunks = hunks.iter();
-            hunks.find(|(_, hunk)| inside(hunk, place))
-        });
-        if let (Some(place), Some(&(index, hunk))) = (&own, own_hunk) {
-            return vec![(on_page(side, place, hunk), Some(index))];
-        }
-        if hunks.is_empty() {
-            return own.map(|place| ((side, place), None)).into_iter().collect();
-        }
-        let lines = hunks.into_iter().map(|(index, hunk)| {
-            let key = match hunk.new.is_empty() {
-                true => (Side::Old, place(&hunk.old_file, hunk.old.start)),
-                false => (Side::New, place(&hunk.new_file, hunk.new.start)),
-            };
-            (key, Some(index))
-        });
-        lines.collect()
+        lines(self.twin, side, stmt, change)
     }
+}
+
+/// The lines that a changed statement stands for, with their hunks: its own if that is in a hunk, else those that
+/// changed.
+pub fn lines(
+    twin: &Twin<'_>,
+    side: Side,
+    stmt: StmtId,
+    change: &Change,
+) -> Vec<((Side, Place), Option<usize>)> {
+    let half = twin.half(side);
+    let own = half.place(stmt);
+    let hunks: Vec<(usize, &Hunk)> = (change.hunks.iter())
+        .filter_map(|&index| Some((index, twin.comparison.hunks.get(index)?)))
+        .collect();
+    let inside = |hunk: &Hunk, place: &Place| {
+        let (file, lines) = match side {
+            Side::Old => (&hunk.old_file, &hunk.old),
+            Side::New => (&hunk.new_file, &hunk.new),
+        };
+        *file == place.file && lines.contains(&place.line)
+    };
+    let own_hunk = own.as_ref().and_then(|place| {
+        let mut hunks = hunks.iter();
+        hunks.find(|(_, hunk)| inside(hunk, place))
+    });
+    if let (Some(place), Some(&(index, hunk))) = (&own, own_hunk) {
+        return vec![(on_page(side, place, hunk), Some(index))];
+    }
+    if hunks.is_empty() {
+        return own.map(|place| ((side, place), None)).into_iter().collect();
+    }
+    let lines = hunks.into_iter().map(|(index, hunk)| {
+        let key = match hunk.new.is_empty() {
+            true => (Side::Old, place(&hunk.old_file, hunk.old.start)),
+            false => (Side::New, place(&hunk.new_file, hunk.new.start)),
+        };
+        (key, Some(index))
+    });
+    lines.collect()
 }
 
 /// What becomes of the order when hunks were tried alone.

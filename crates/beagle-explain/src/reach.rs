@@ -51,7 +51,8 @@ impl<'a, 'p> Reach<'a, 'p> {
         Some(false)
     }
 
-    /// Whether one of the statements can depend on one of others, of the same version; `None` if that is not known.
+    /// Whether one of the statements can depend on one of others of the same version; `None` if the program is too
+    /// large to tell.
     pub fn depends(&mut self, on: &[(Side, StmtId)], stmts: &[(Side, StmtId)]) -> Option<bool> {
         for side in Side::BOTH {
             let half = self.twin.half(side);

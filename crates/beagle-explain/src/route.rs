@@ -8,14 +8,14 @@ use beagle_program::StmtId;
 use beagle_trace::event::Site;
 
 use crate::observed::{Moment, Observed};
-use crate::rank::destination;
+use crate::rank::{destination, lines};
 use crate::reach::Reach;
 
 /// So many effects are followed.
 const MOST_EFFECTS: usize = 12;
 /// So many earlier ones are tried for each of them.
 const MOST_TRIED: usize = 8;
-/// It is worth this long: slices of large programs take their time.
+/// No more is looked for after this long: slices of large programs take their time.
 const TIME: Duration = Duration::from_millis(500);
 
 /// Where the effect of a change was seen, or the change itself.
@@ -39,12 +39,11 @@ pub struct Route {
 }
 
 /// The ways to the effects that were seen.
-pub fn routes(twin: &Twin<'_>, observed: &Observed) -> Vec<Route> {
+pub fn routes(twin: &Twin<'_>, observed: &Observed, reach: &mut Reach<'_, '_>) -> Vec<Route> {
     let mut seen = changes(twin, observed);
     seen.extend(effects(twin, observed));
     seen.sort_by_key(|it| (it.moment, !it.is_change));
     let deadline = Instant::now() + TIME;
-    let mut reach = Reach::new(twin);
     let mut parents: Vec<Option<usize>> = vec![None; seen.len()];
     let mut found = Vec::new();
     for at in 0..seen.len() {
@@ -54,7 +53,7 @@ pub fn routes(twin: &Twin<'_>, observed: &Observed) -> Vec<Route> {
         if Instant::now() >= deadline {
             break;
         }
-        parents[at] = parent(&mut reach, &seen, &parents, at);
+        parents[at] = parent(reach, &seen, &parents, at);
         if let Some(text) = told(&seen, &parents, at) {
             found.push(Route {
                 place: seen[at].place.clone(),
@@ -93,14 +92,14 @@ fn told(seen: &[Seen], parents: &[Option<usize>], at: usize) -> Option<String> {
         Some(hunk) => format!(" of hunk {}", hunk + 1),
         None => String::new(),
     };
-    let (_, place) = &change.place;
+    let place = shown(change);
     if through.is_empty() {
-        return Some(format!("the effect of {place}{hunk} gets here directly"));
+        return Some(format!("the effect of {place}{hunk} can get here directly"));
     }
     through.reverse();
     let mut steps: Vec<String> = through
         .iter()
-        .map(|it| format!("{} ({})", it.place.1, it.what))
+        .map(|it| format!("{} ({})", shown(it), it.what))
         .collect();
     if steps.len() > SHOWN {
         let left_out = steps.len() - SHOWN;
@@ -115,8 +114,16 @@ fn told(seen: &[Seen], parents: &[Option<usize>], at: usize) -> Option<String> {
         false => format!("{} and {last}", steps.join(", ")),
     };
     Some(format!(
-        "the effect of {place}{hunk} gets here through {steps}"
+        "the effect of {place}{hunk} can get here through {steps}"
     ))
+}
+
+/// A place in words.
+fn shown(seen: &Seen) -> String {
+    match &seen.place {
+        (Side::New, place) => place.to_string(),
+        (Side::Old, place) => format!("{place} in old"),
+    }
 }
 
 /// So many steps of a way are named.
@@ -126,27 +133,22 @@ const SHOWN: usize = 4;
 fn changes(twin: &Twin<'_>, observed: &Observed) -> Vec<Seen> {
     let mut all: Vec<Seen> = Vec::new();
     for it in &observed.executed {
-        let half = twin.half(it.side);
-        let Some(place) = half.place(it.stmt) else {
-            continue;
-        };
-        let place = (it.side, place);
-        if let Some(known) = all.iter_mut().find(|known| known.place == place) {
-            known.stmts.push((it.side, it.stmt));
-            continue;
+        for &change in twin.half(it.side).changes_of(it.stmt) {
+            let change = &twin.comparison.changes[change];
+            for (place, hunk) in lines(twin, it.side, it.stmt, change) {
+                match all.iter_mut().find(|known| known.place == place) {
+                    Some(known) => known.stmts.push((it.side, it.stmt)),
+                    None => all.push(Seen {
+                        moment: it.moment,
+                        stmts: vec![(it.side, it.stmt)],
+                        place,
+                        hunk,
+                        is_change: true,
+                        what: String::new(),
+                    }),
+                }
+            }
         }
-        let changes = half.changes_of(it.stmt).iter();
-        let hunk = changes
-            .flat_map(|&change| &twin.comparison.changes[change].hunks)
-            .next();
-        all.push(Seen {
-            moment: it.moment,
-            stmts: vec![(it.side, it.stmt)],
-            place,
-            hunk: hunk.copied(),
-            is_change: true,
-            what: String::new(),
-        });
     }
     all
 }

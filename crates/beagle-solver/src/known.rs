@@ -279,7 +279,9 @@ impl Known {
 
     /// Notes what an equation says of each of its bytes, if they are few.
     fn limit_each(&mut self, pool: &mut Pool, equation: Expr, time: u32, reasons: Support) {
-        let variables = pool.small_support(equation).unwrap_or_default();
+        let Some(variables) = pool.small_support(equation) else {
+            return;
+        };
         let known = variables
             .iter()
             .map(|name| Some((*name, *self.bytes.get(name)?)));
@@ -291,22 +293,24 @@ impl Known {
         let Some(left) = left else {
             return;
         };
-        // Each set follows from all of the others.
+        // Each set follows from the equation and all of the others.
         let all = known.iter().fold(reasons, |all, &(_, (_, of_set, _))| {
             self.reasons.union(all, of_set)
         });
+        let mut fixed: Vec<Variable> = Vec::new();
         for ((name, before), left) in sets.into_iter().zip(left) {
             if left != before && !left.is_empty() {
                 self.limit(pool, name, left, time, all);
+                fixed.extend((left.count() == 1).then_some(name));
             }
-            if left != before && left.count() == 1 {
-                // What was made of it before becomes simpler.
-                let stays = |expr: Expr| {
-                    let variables = pool.small_support(expr);
-                    variables.is_some_and(|all| all.binary_search(&name).is_err())
-                };
-                self.memo.retain(|&expr, _| stays(expr));
-            }
+        }
+        if !fixed.is_empty() {
+            // What was made of them before becomes simpler.
+            self.memo.retain(|&expr, _| {
+                let variables = pool.small_support(expr);
+                let is_fixed = |name: &Variable| fixed.contains(name);
+                variables.is_some_and(|all| !all.iter().any(is_fixed))
+            });
         }
     }
 

@@ -178,7 +178,7 @@ impl Path {
         let (_, atoms) = self.exact.slice(prefix, &pool.variables_of(expr));
         let mut numbers = Vec::new();
         for atom in atoms {
-            numbers.extend(self.of_atom(pool, atom));
+            numbers.extend(self.of_atom(atom));
         }
         numbers.sort_unstable();
         numbers.dedup();
@@ -186,11 +186,9 @@ impl Path {
     }
 
     /// The condition that a part belongs to, and the earlier ones that it was made of.
-    pub(crate) fn of_atom(&mut self, pool: &mut Pool, atom: u32) -> Vec<u32> {
-        let index = self.exact.atom_condition(atom);
-        let mut all = self.reasons(pool, self.conditions[index as usize], index);
-        all.extend(self.exact.atom_reasons(atom));
-        all.push(index);
+    pub(crate) fn of_atom(&self, atom: u32) -> Vec<u32> {
+        let mut all = self.exact.atom_reasons(atom);
+        all.push(self.exact.atom_condition(atom));
         all
     }
 

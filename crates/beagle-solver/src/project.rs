@@ -25,10 +25,7 @@ pub(crate) fn projected(
     if inputs == 0 || inputs > MOST_INPUTS {
         return None;
     }
-    let tape = Tape::new(pool, &[condition]);
-    if tape.len() > MOST_STEPS {
-        return None;
-    }
+    let tape = Tape::at_most(pool, condition, MOST_STEPS)?;
     let all: Vec<Vec<u8>> = sets.iter().map(|(_, set)| set.iter().collect()).collect();
     let mut left = vec![ByteSet::NONE; sets.len()];
     let mut at = vec![0; sets.len()];
@@ -59,10 +56,7 @@ pub(crate) fn projected(
 /// The greatest value of an expression over one byte that is in a set; `None` if it takes too long to try, or it
 /// is not defined for all of them.
 pub(crate) fn greatest(pool: &Pool, expr: Expr, set: ByteSet) -> Option<u128> {
-    let tape = Tape::new(pool, &[expr]);
-    if tape.len() > MOST_STEPS {
-        return None;
-    }
+    let tape = Tape::at_most(pool, expr, MOST_STEPS)?;
     let mut values = Values::default();
     set.iter().try_fold(0, |greatest, byte| {
         tape.run(&mut values, |_| byte.into());

@@ -44,6 +44,8 @@ pub(crate) struct Sat {
     blaster: Blaster,
     marks: Marks,
     engine: Engine,
+    /// For small questions on the way to larger ones, which would make the other forget the larger ones.
+    refuter: Engine,
 }
 
 impl Sat {
@@ -53,6 +55,7 @@ impl Sat {
             blaster: Blaster::new(),
             marks: Marks::default(),
             engine: Engine::new(Effort::Quick),
+            refuter: Engine::new(Effort::Quick),
         }
     }
 
@@ -63,7 +66,7 @@ impl Sat {
 
     /// How many bytes it takes, about.
     pub(crate) fn memory(&self) -> usize {
-        self.blaster.memory() + self.engine.memory() + self.marks.memory()
+        self.blaster.memory() + self.marks.memory() + self.engine.memory() + self.refuter.memory()
     }
 
     /// Conditions that contradict each other, if that is seen soon.
@@ -76,25 +79,16 @@ impl Sat {
         if circuit.len() > REFUTED_GATES {
             return None;
         }
-        self.prepare(&circuit, question);
+        prepare(&mut self.refuter, &circuit, question);
         let gates = circuit.numbers().iter().map(|&gate| gate as usize);
-        if !self.engine.load(self.blaster.gates(), gates) {
+        if !self.refuter.load(self.blaster.gates(), gates) {
             return None;
         }
         let bits: Vec<Bit> = goals.iter().map(|&(bit, _)| bit).collect();
-        match self.engine.solve(&bits, Some(REFUTED_CONFLICTS)) {
+        match self.refuter.solve(&bits, Some(REFUTED_CONFLICTS)) {
             engine::Answer::No(core) => Some(indexes(&goals, &core)),
             _ => None,
         }
-    }
-
-    /// Has the SAT solver know little more than it needs.
-    fn prepare(&mut self, circuit: &Circuit, question: &Question<'_>) {
-        let most = FEW_GATES + GATES_RATIO * circuit.len();
-        if self.engine.effort() != Effort::Quick || self.engine.loaded() > most {
-            self.engine.restart(Effort::Quick);
-        }
-        self.engine.set_deadline(question.deadline);
     }
 
     /// The gates of the conditions, with the index of each; an answer if there is one without the SAT solver.
@@ -148,7 +142,7 @@ impl Sat {
             Err(found) => return found,
         };
         let bits: Vec<Bit> = goals.iter().map(|&(bit, _)| bit).collect();
-        self.prepare(&circuit, question);
+        prepare(&mut self.engine, &circuit, question);
         let search = Search {
             blaster: &mut self.blaster,
             marks: &mut self.marks,
@@ -168,6 +162,15 @@ impl Sat {
             Err(search::Failure::Conflict(core)) => Found::Conflict(indexes(&goals, &core)),
         }
     }
+}
+
+/// Has a SAT solver know little more than it needs.
+fn prepare(engine: &mut Engine, circuit: &Circuit, question: &Question<'_>) {
+    let most = FEW_GATES + GATES_RATIO * circuit.len();
+    if engine.effort() != Effort::Quick || engine.loaded() > most {
+        engine.restart(Effort::Quick);
+    }
+    engine.set_deadline(question.deadline);
 }
 
 /// The indexes of the conditions of a core.

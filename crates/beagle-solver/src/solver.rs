@@ -405,7 +405,10 @@ impl Solver {
     ) -> Option<Found> {
         let rest = places.iter().map(|&at| question.conditions[at]);
         let rest: Vec<Expr> = rest.collect();
-        let tape = Tape::until(pool, &rest, question.deadline)?;
+        let Some(tape) = Tape::until(pool, &rest, question.deadline) else {
+            *size = usize::MAX;
+            return None;
+        };
         *size = tape.len();
         let Impossible { condition, words } =
             interval::impossible(pool, &tape, limits, &mut self.domains)?;
@@ -468,7 +471,8 @@ impl Solver {
         let conditions: Vec<Expr> = places.iter().map(|&at| question.conditions[at]).collect();
         let part = Question {
             conditions: &conditions,
-            ..*question
+            hint: question.hint,
+            deadline: question.deadline.min(Moment::now() + SHORT_SAT_TIME),
         };
         let core = self.sat.refute(pool, &part)?;
         Some(Found::Conflict(core.iter().map(|&at| places[at]).collect()))
@@ -521,7 +525,7 @@ impl Solver {
 
 /// So many variables of a condition are few.
 const FEW: usize = 8;
-/// So many conditions next to what is asked for are looked at gate by gate.
+/// So many conditions next to what is asked for are looked at first.
 const NEXT: usize = 16;
 /// Questions of so many steps are large.
 const LARGE: usize = 1 << 14;
@@ -532,7 +536,8 @@ const LONG_SEARCH_TIME: Duration = Duration::from_millis(50);
 /// Time for circuits before search is tried again.
 const SHORT_SAT_TIME: Duration = Duration::from_millis(10);
 
-/// What is asked for, the conditions that share most with it, and those over single variables of them.
+/// What is asked for, the conditions that have fewest variables besides its own, and those over single variables of
+/// them.
 fn next_to_asked(
     pool: &Pool,
     limits: &Limits,
@@ -663,7 +668,7 @@ fn core_of(
     for &origin in origins {
         match origin {
             Origin::Atom(number) => {
-                let conditions = path.of_atom(pool, number);
+                let conditions = path.of_atom(number);
                 core.path.extend(conditions.iter().map(|&n| n as usize));
             }
             Origin::Asked(index) => {

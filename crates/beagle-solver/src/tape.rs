@@ -82,6 +82,12 @@ impl Tape {
         complete.then_some(tape)
     }
 
+    /// The steps that compute an expression, unless there are more than so many.
+    pub(crate) fn at_most(pool: &Pool, root: Expr, most: usize) -> Option<Self> {
+        let mut tape = Self::empty();
+        tape.add(pool, root, |steps| steps < most).then_some(tape)
+    }
+
     fn empty() -> Self {
         Self {
             steps: Vec::new(),

@@ -27,7 +27,8 @@ struct Atom {
     time: u32,
     /// From when on later parts say the same and more.
     replaced: u32,
-    /// The earlier conditions that it stands for, too.
+    /// The earlier conditions that it was simplified by or stands for, too. Kept, because what is learned
+    /// later can make the same condition simple in another way.
     reasons: Support,
 }
 
@@ -80,7 +81,7 @@ impl View {
                     reasons
                 };
                 self.known.learn(pool, expr, because, time);
-                self.keep(pool, hint, expr, reasons, time);
+                self.keep(pool, hint, expr, because, time);
             }
         }
         (true, self.atoms.len() > before)
@@ -126,7 +127,7 @@ impl View {
         self.atoms[number as usize].time - 1
     }
 
-    /// The earlier conditions that a part of a condition stands for, too.
+    /// The earlier conditions that a part of a condition was made of.
     pub(crate) fn atom_reasons(&self, number: u32) -> Vec<u32> {
         let atom = &self.atoms[number as usize];
         self.members(atom.reasons, atom.time - 1)

@@ -18,10 +18,6 @@ use beagle_solver::{Answer, Budget, Layer, PlainZ3, Solver, Statistics};
 use questions::{Recorded, record};
 use rustix::time::{ClockId, clock_gettime};
 
-/// As the program has it.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// Time for one question.
 const LIMIT: Duration = Duration::from_secs(2);
 

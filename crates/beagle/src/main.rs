@@ -39,10 +39,6 @@ use crate::arguments::{Arguments, Command};
 use crate::failure::Failure;
 use crate::output::tell;
 
-/// The solver makes and drops many small things; a fifth of its time went to the allocator of libc.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
 

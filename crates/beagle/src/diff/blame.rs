@@ -22,18 +22,25 @@ pub struct Blamed {
 }
 
 impl Blamed {
-    /// Whether a change that was executed is known to have no part in it.
-    pub fn acquits(&self, change: usize) -> bool {
+    /// Those of the changes that were executed that have a part in it, as far as that is known: all of them, unless
+    /// every set of hunks was tried.
+    pub fn guilty(&self, changes: &BTreeSet<usize>) -> BTreeSet<usize> {
         let culprits = &self.culprits;
-        let known = culprits.complete && culprits.sets.iter().all(|set| set.minimal);
+        let known = culprits.complete && culprits.count <= beagle_blame::EVERY;
         let named = culprits.sets.iter().map(|set| &set.hunks);
         let named: BTreeSet<usize> = named.chain(&culprits.undo).flatten().copied().collect();
-        let of_change = self.hunks.get(&change);
-        known
-            && !named.is_empty()
-            && of_change.is_some_and(|hunks| {
-                !hunks.is_empty() && hunks.iter().all(|hunk| !named.contains(hunk))
+        let is_guilty = |change: &usize| {
+            let hunks = self.hunks.get(change);
+            hunks.is_none_or(|hunks| {
+                hunks.is_empty() || hunks.iter().any(|hunk| named.contains(hunk))
             })
+        };
+        let guilty: BTreeSet<usize> = changes.iter().copied().filter(is_guilty).collect();
+        // Which hunk a change belongs to is not always clear: somebody did it.
+        match known && !guilty.is_empty() {
+            true => guilty,
+            false => changes.clone(),
+        }
     }
 }
 

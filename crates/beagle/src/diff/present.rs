@@ -78,8 +78,10 @@ pub fn fill(
     let mut propagated: BTreeSet<usize> = BTreeSet::new();
     for (number, group) in (1..).zip(&judged.groups) {
         let blamed = blamed.get(number - 1).and_then(Option::as_ref);
-        let acquitted = |change: &&usize| blamed.is_some_and(|it| it.acquits(**change));
-        propagated.extend(group.changes.iter().filter(|change| !acquitted(change)));
+        match blamed {
+            Some(blamed) => propagated.extend(blamed.guilty(&group.changes)),
+            None => propagated.extend(&group.changes),
+        }
         add_group(report, number, group);
     }
     let changes = job.comparison.changes.iter().zip(&explored.status.changes);

@@ -284,13 +284,13 @@ fn the_way_of_an_effect_is_told_from_line_to_line() {
     assert_eq!(
         evidence(store, "path"),
         [format!(
-            "the effect of new.c:{change} of hunk 1 gets here directly"
+            "the effect of new.c:{change} of hunk 1 can get here directly"
         )]
     );
     assert_eq!(
         evidence(branch, "path"),
         [format!(
-            "the effect of new.c:{change} of hunk 1 gets here through new.c:{store} (`count of struct order`)"
+            "the effect of new.c:{change} of hunk 1 can get here through new.c:{store} (`count of struct order`)"
         )]
     );
 }

@@ -149,6 +149,39 @@ fn has_answer(
     }
 }
 
+/// A condition is made simple by an earlier one, and then fixes the byte that this was about: what made it simple
+/// belongs to its conflicts all the same.
+#[test]
+fn conflicts_name_what_their_conditions_were_made_simple_by() {
+    let mut pool = Pool::new();
+    let stdin = pool.source(&SourceKey::Stdin);
+    let [x, y, z] = [0, 1, 2].map(|index| pool.variable(VariableKind::Byte(stdin, index)));
+    let parent = Input::from_args("p", [""; 0]).with_stdin([0xfb, 0, 0]);
+    let mut path = Path::new(&mut pool, parent);
+    let eight = pool.constant(8, 8);
+    let sum = pool.op(Op::Add, 8, &[x, eight]);
+    for (byte, limit) in [(sum, 16), (z, 2), (y, 2)] {
+        let limit = pool.constant(8, limit);
+        let below = pool.op(Op::Ult, 1, &[byte, limit]);
+        path.push(&mut pool, below);
+    }
+    let [sum, wide_y, wide_z] = [sum, y, z].map(|byte| pool.op(Op::ZExt, 16, &[byte]));
+    let many = pool.constant(16, 17);
+    let [times_y, times_z] = [wide_y, wide_z].map(|byte| pool.op(Op::Mul, 16, &[byte, many]));
+    let less = pool.op(Op::Sub, 16, &[sum, times_z]);
+    let all = pool.op(Op::Add, 16, &[less, times_y]);
+    let three = pool.constant(16, 3);
+    let equal = pool.eq(all, three);
+    path.push(&mut pool, equal);
+    let asked = pool.ne(z, y);
+    let mut solver = Solver::new(Budget::default());
+    let Answer::Unsatisfiable(core) = solver.ask(&mut pool, &mut path, 4, &[asked]) else {
+        panic!("z and y must be equal");
+    };
+    // Without the first condition x = 12, z = 1, y = 0 is an answer.
+    assert!(core.path.contains(&0), "{core:?}");
+}
+
 /// More with QUERIES=n.
 #[test]
 fn paths_over_one_word_agree_with_trying_all_values() {
