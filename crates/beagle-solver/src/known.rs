@@ -1,5 +1,7 @@
 //! What the conditions of a path say of the expressions of later ones.
 
+use std::collections::hash_map::Entry;
+
 use beagle_trace::op::Op;
 use rustc_hash::FxHashMap;
 
@@ -417,10 +419,15 @@ impl Known {
                     true => self.early.insert(expr, (simple, until)),
                     false => local.insert(expr, (simple, until)),
                 };
-            } else if self.memo.contains_key(&expr) {
-                local.insert(expr, (simple, until));
             } else {
-                self.memo.insert(expr, simple);
+                match self.memo.entry(expr) {
+                    Entry::Vacant(entry) => {
+                        entry.insert(simple);
+                    }
+                    Entry::Occupied(_) => {
+                        local.insert(expr, (simple, until));
+                    }
+                }
             }
         }
         let found = self.found(&local, root, prefix).map(|(found, _)| found);
