@@ -120,16 +120,22 @@ pub fn explain(
 /// Runs of more steps are not made one path of conditions.
 const LONG: usize = 2_000_000;
 
-/// Runs both versions on an input. All of the input may vary, but for the name of the program.
-pub fn look(probe: &mut Probe<'_>, input: &Input, limits: &Limits) -> Result<Probed, ProbeError> {
-    probe.run(&varying(input), limits)
+/// Runs both versions on an input. If it `varies`, all of it may, but for the name of the program; else it is not
+/// recorded what depends on it.
+pub fn look(
+    probe: &mut Probe<'_>,
+    input: &Input,
+    varies: bool,
+    limits: &Limits,
+) -> Result<Probed, ProbeError> {
+    probe.run(&varying(input, varies), limits)
 }
 
-/// The same input with everything in it a variable.
-fn varying(input: &Input) -> Input {
+/// The same input with everything in it a variable, or nothing.
+fn varying(input: &Input, varies: bool) -> Input {
     let mut input = input.normalised();
     for (index, source) in input.sources.iter_mut().enumerate() {
-        source.symbolic = index > 0;
+        source.symbolic = varies && index > 0;
         if source.kind.is_string() && index > 0 {
             source.pad = source.pad.max(beagle_trace::DEFAULT_PAD);
         }

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use beagle_blame::Outcome;
 use beagle_change::{Comparison, compare};
-use beagle_engine::{Probe, Probed, Twin};
+use beagle_engine::{Probe, Twin};
 use beagle_executor::{Executor, Options as ExecutorOptions};
 use beagle_explain::{Blame, Explanation, Options};
 use beagle_hunks::Set;
 use beagle_report::diff::InputEntry;
 use beagle_report::explain::{Report, SCHEMA};
-use beagle_trace::{Input, Limits};
+use beagle_trace::{Input, Limits, Stop};
 use beagle_verdict::{Difference, End, Judge, Setting, Verdict, Version as Native};
 
 use crate::arguments::{ExplainOptions, Format};
@@ -188,6 +188,17 @@ pub struct Job<'a> {
     pub widely: bool,
 }
 
+/// What is recorded of runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// What all variables hold.
+    All,
+    /// What changes put into variables.
+    Changed,
+    /// The same, but not how it depends on the input.
+    Ways,
+}
+
 impl Job<'_> {
     /// Explains a difference.
     pub fn explain(
@@ -196,30 +207,30 @@ impl Job<'_> {
         difference: &Difference,
         timings: &mut Timings,
     ) -> Result<Explanation, Failure> {
-        if self.widely
-            && let Some(explained) = self.watching(true, input, difference, timings)?
-        {
-            return Ok(explained);
+        // What all variables hold takes more room than a long run has; where it went takes less, and least if it is
+        // not recorded how it depends on the input.
+        let first = if self.widely { 0 } else { 1 };
+        for detail in &[Detail::All, Detail::Changed, Detail::Ways][first..] {
+            if let Some(explained) = self.recorded(*detail, input, difference, timings)? {
+                return Ok(explained);
+            }
         }
-        // What all variables hold takes more room than a long run has; where it went takes less.
-        let explained = self.watching(false, input, difference, timings)?;
-        explained.ok_or_else(|| Failure::run("the run could not be recorded"))
+        Err(Failure::run("the run could not be recorded"))
     }
 
-    /// Explains a difference with all variables watched, or with few; `None` if a run was too long for
-    /// the former.
-    fn watching(
+    /// Explains a difference with so much recorded; `None` if that was too much, and less would tell more.
+    fn recorded(
         &self,
-        widely: bool,
+        detail: Detail,
         input: &Input,
         difference: &Difference,
         timings: &mut Timings,
     ) -> Result<Option<Explanation>, Failure> {
         let (old, new) = self.versions;
         let (comparison, programs) = (self.comparison, (&old.program, &new.program));
-        let watched = match widely {
-            true => comparison.watched_widely(programs.0, programs.1),
-            false => comparison.watched(programs.0, programs.1),
+        let watched = match detail {
+            Detail::All => comparison.watched_widely(programs.0, programs.1),
+            Detail::Changed | Detail::Ways => comparison.watched(programs.0, programs.1),
         };
         let numbers = comparison.numbers_watching(programs.0, programs.1, watched.clone());
         let traced = traced::numbered(old, new, &numbers, &self.order.cache)?;
@@ -237,9 +248,16 @@ impl Job<'_> {
         let executors = (start(&traced.0.program)?, start(&traced.1.program)?);
         let mut probe = Probe::new(&twin, executors.0, executors.1);
         let limits = self.limits(difference);
-        let run = beagle_explain::look(&mut probe, input, &limits).map_err(Failure::run)?;
+        let varies = detail != Detail::Ways;
+        let run = beagle_explain::look(&mut probe, input, varies, &limits).map_err(Failure::run)?;
         timings.end("trace");
-        if widely && is_cut(&run) && !hangs(difference) {
+        let is_cut = match detail {
+            Detail::All => run.stops.iter().any(Option::is_some),
+            // Without them there is room for more events.
+            Detail::Changed => run.stops.contains(&Some(Stop::Nodes)),
+            Detail::Ways => false,
+        };
+        if is_cut && !hangs(difference) {
             return Ok(None);
         }
         let options = Options {
@@ -259,9 +277,12 @@ impl Job<'_> {
             }
             (!self.interrupt.is_raised()).then_some(!differs)
         };
-        Ok(Some(beagle_explain::explain(
-            &mut probe, run, &mut agree, &options,
-        )))
+        let mut explained = beagle_explain::explain(&mut probe, run, &mut agree, &options);
+        if !varies {
+            let note = "no alternate inputs were looked for: the run has too many expressions";
+            explained.notes.push(note.to_owned());
+        }
+        Ok(Some(explained))
     }
 
     /// A run that does not end tells no more after a while.
@@ -366,8 +387,4 @@ const MOST_ALONE: usize = 8;
 fn hangs(difference: &Difference) -> bool {
     let runs = [&difference.old, &difference.new];
     runs.iter().any(|run| run.end == End::TimedOut)
-}
-
-fn is_cut(run: &Probed) -> bool {
-    run.stops.iter().any(Option::is_some)
 }

@@ -314,3 +314,27 @@ fn hunks_that_it_takes_together_are_named() {
     let story = report["story"].to_string();
     assert!(story.contains("It takes hunks 1 and 2 together"), "{story}");
 }
+
+/// More expressions of the input than are recorded, before the line that changes.
+const MANY_EXPRESSIONS: &str = "#include <stdio.h>\n#include <stdlib.h>\n\
+    int main(int argc, char **argv) {\n\
+        int n = atoi(argv[argc - 1]);\n\
+        unsigned sum = 0;\n\
+        for (int i = 0; i < 3000000; i++)\n\
+            if ((i ^ n) & 4)\n\
+                sum += i;\n\
+        if (n > 40)\n\
+            sum += 7;\n\
+        printf(\"%u\\n\", sum);\n\
+        return 0;\n}\n";
+
+#[test]
+fn a_run_with_too_many_expressions_is_explained_by_where_it_went() {
+    let new = MANY_EXPRESSIONS.replace("n > 40", "n > 41");
+    let report = explained(MANY_EXPRESSIONS, &new, "-- 41");
+    let first = &named(&report)[0];
+    assert_eq!(first.line, line_of(&new, "n > 41"), "{report:#}");
+    assert!(first.kinds.contains(&"parting".to_owned()), "{report:#}");
+    let notes = report["notes"].to_string();
+    assert!(notes.contains("too many expressions"), "{notes}");
+}
