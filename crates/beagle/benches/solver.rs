@@ -212,6 +212,8 @@ fn plain(recorded: &mut Recorded, times: &mut [Times]) {
         let mut z3 = PlainZ3::new(Z3_LIMIT);
         let known = z3.prepare(pool, conditions);
         let mut done = 0;
+        // What it is given can be too much for it, too.
+        let mut given_up = false;
         for &index in &asked.questions {
             let other = pool.not(conditions[index]);
             let Some((number, time)) = times.next() else {
@@ -223,20 +225,20 @@ fn plain(recorded: &mut Recorded, times: &mut [Times]) {
                 time.incremental = counts.then_some(time.processor);
                 continue;
             }
-            if !counts {
-                // What only earlier questions need is not timed.
-                for &condition in &conditions[done..index] {
-                    z3.assert(condition);
-                }
-                done = index;
+            if given_up {
                 continue;
             }
+            // What only earlier questions need is not timed.
             let start = processor_time();
-            for &condition in &conditions[done..index] {
-                z3.assert(condition);
-            }
+            given_up = !z3.assert_all(&conditions[done..index]);
             done = index;
-            let answer = z3.check(&[other]);
+            if !counts {
+                continue;
+            }
+            let answer = match given_up {
+                true => None,
+                false => z3.check(&[other]),
+            };
             let taken = processor_time() - start;
             time.incremental = Some(taken);
             time.is_late = answer.is_none();

@@ -11,6 +11,9 @@ use super::terms::Terms;
 use super::watchdog;
 use crate::pool::{Expr, Pool};
 
+/// Time to add conditions: Z3 simplifies them at once, which can take it minutes and all memory.
+const ASSERT_TIME: Duration = Duration::from_secs(5);
+
 /// Z3 with a stack of conditions.
 pub struct PlainZ3 {
     terms: Terms,
@@ -36,9 +39,16 @@ impl PlainZ3 {
         added.is_ok()
     }
 
-    /// Adds a condition that was prepared.
-    pub fn assert(&mut self, condition: Expr) {
-        self.solver.assert(self.terms.bit(condition));
+    /// Adds conditions that were prepared; whether there was time for it. What was not added in time must not be
+    /// followed by a question.
+    pub fn assert_all(&mut self, conditions: &[Expr]) -> bool {
+        let deadline = Moment::now() + ASSERT_TIME;
+        let add = || {
+            for &condition in conditions {
+                self.solver.assert(self.terms.bit(condition));
+            }
+        };
+        watchdog::until(deadline, add).is_some() && Moment::now() < deadline
     }
 
     /// Whether the conditions and these, which were prepared, can all hold; `None` if Z3 does not
