@@ -158,7 +158,7 @@ impl<'a, 'p> Ranking<'a, 'p> {
             for &change in half.changes_of(it.stmt) {
                 let change = &self.twin.comparison.changes[change];
                 let is_missing = it.side == Side::Old;
-                for (key, hunk) in self.lines(it.side, it.stmt, change) {
+                for (key, hunk) in lines(self.twin, it.side, it.stmt, change) {
                     let is_known = self.causes.contains_key(&key);
                     if is_missing && is_known {
                         continue;
@@ -299,7 +299,7 @@ impl<'a, 'p> Ranking<'a, 'p> {
         let mut is_change = false;
         for change in changes {
             let change = &self.twin.comparison.changes[change];
-            for (key, hunk) in self.lines(side, stmt, change) {
+            for (key, hunk) in lines(self.twin, side, stmt, change) {
                 let cause = self.cause(key, side, stmt);
                 cause.hunk = cause.hunk.or(hunk);
                 with(cause);
@@ -344,7 +344,7 @@ impl<'a, 'p> Ranking<'a, 'p> {
             let mut done: Vec<(Side, Place)> = Vec::new();
             for (side, stmts) in [(Side::Old, &data.old), (Side::New, &data.new)] {
                 for &stmt in stmts {
-                    for (key, _) in self.lines(side, stmt, data) {
+                    for (key, _) in lines(self.twin, side, stmt, data) {
                         if let Some(cause) = self.causes.get_mut(&key)
                             && !done.contains(&key)
                         {
@@ -438,15 +438,6 @@ impl<'a, 'p> Ranking<'a, 'p> {
         self.causes
             .entry(key)
             .or_insert_with(|| Cause::new(at, place, function()))
-    }
-
-    fn lines(
-        &self,
-        side: Side,
-        stmt: StmtId,
-        change: &Change,
-    ) -> Vec<((Side, Place), Option<usize>)> {
-        lines(self.twin, side, stmt, change)
     }
 }
 

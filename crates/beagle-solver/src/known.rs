@@ -14,7 +14,7 @@ use crate::variable::Variable;
 use crate::words::Words;
 
 /// Times are below this.
-const NEVER: u32 = u32::MAX;
+pub(crate) const NEVER: u32 = u32::MAX;
 
 /// An expression after simplification.
 #[derive(Clone, Copy, Debug)]

@@ -336,18 +336,17 @@ impl Solver {
         let mut size = 0;
         if self.enabled(Layer::Intervals) {
             // Mostly it is what is asked for that cannot be, or a condition over few bytes.
-            let is_asked = |at: usize| matches!(origins[at], Origin::Asked(_));
-            let few = |at: usize| pool.few_variables(question.conditions[at]) <= FEW;
-            let part = |wanted: &dyn Fn(usize) -> bool| -> Vec<usize> {
-                places.iter().copied().filter(|&at| wanted(at)).collect()
+            let few = |at: usize| {
+                let variables = pool.few_variables(question.conditions[at]);
+                matches!(origins[at], Origin::Asked(_)) || variables <= FEW
             };
-            let asked = part(&is_asked);
-            let near = part(&|at| is_asked(at) || few(at));
+            let near: Vec<usize> = places.iter().copied().filter(|&at| few(at)).collect();
             let found = self.timed(Layer::Intervals, |solver| {
-                let mut tried = 0;
-                [&asked, &near, &places].into_iter().find_map(|places| {
-                    let more = places.len() > std::mem::replace(&mut tried, places.len());
-                    more.then(|| solver.bounds(pool, limits, question, places, &mut size))?
+                let mut bounds =
+                    |places: &[usize]| solver.bounds(pool, limits, question, places, &mut size);
+                bounds(&near).or_else(|| {
+                    let more = near.len() < places.len();
+                    more.then(|| bounds(&places)).flatten()
                 })
             });
             if let Some(found) = found {
@@ -544,12 +543,11 @@ fn next_to_asked(
     conditions: &[Expr],
     origins: &[Origin],
 ) -> Vec<usize> {
-    let (asked, others): (Vec<usize>, Vec<usize>) =
-        (0..conditions.len()).partition(|&at| matches!(origins[at], Origin::Asked(_)));
+    let is_asked = |at: &usize| matches!(origins[*at], Origin::Asked(_));
+    let asked: Vec<usize> = (0..conditions.len()).filter(is_asked).collect();
     let of_asked = pool.variables_of_all(asked.iter().map(|&at| conditions[at]));
-    let rest: FxHashSet<usize> = limits.rest().iter().copied().collect();
     let mut near: Vec<(usize, usize)> = Vec::new();
-    for at in others.into_iter().filter(|at| rest.contains(at)) {
+    for &at in limits.rest().iter().filter(|at| !is_asked(at)) {
         let Some(variables) = pool.small_support(conditions[at]) else {
             continue;
         };

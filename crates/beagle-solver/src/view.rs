@@ -1,6 +1,6 @@
 //! The conditions of a path, simplified and cut into parts that hang together.
 
-use crate::known::{Known, Sharp, parts};
+use crate::known::{Known, NEVER, Sharp, parts};
 use crate::model::Hint;
 use crate::partition::{Joined, Partition};
 use crate::pool::{Expr, Pool};
@@ -31,9 +31,6 @@ struct Atom {
     /// later can make the same condition simple in another way.
     reasons: Support,
 }
-
-/// Times are below this.
-const NEVER: u32 = u32::MAX;
 
 impl View {
     /// Adds a condition. Whether it is possible after the earlier ones.
@@ -254,14 +251,14 @@ mod tests {
         let input = Input::from_args("p", none).with_stdin(*b"\x10\x20");
         let hint = Hint::new(&mut pool, input);
         let word = word(&mut pool);
-        let three = pool.constant(16, 3);
-        let word = pool.op(Op::Mul, 16, &[word, three]);
+        let eleven = pool.constant(16, 11);
+        // No single byte decides its lowest bit.
+        let word = pool.op(Op::URem, 16, &[word, eleven]);
         let mut view = View::default();
-        // 0x3060 is even.
+        // 0x1020 % 11 is 3.
         let low = pool.extract(word, 0, 1);
-        let even = pool.not(low);
-        view.push(&mut pool, &hint, even);
-        for (value, open) in [(7, false), (8, true)] {
+        view.push(&mut pool, &hint, low);
+        for (value, open) in [(8, false), (7, true)] {
             let value = pool.constant(16, value);
             let other = pool.ne(word, value);
             view.push(&mut pool, &hint, other);

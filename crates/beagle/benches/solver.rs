@@ -254,7 +254,7 @@ fn plain(recorded: &mut Recorded, times: &mut [Times]) {
                 !(time.satisfiable && answer == Some(false)),
                 "Z3 finds no model"
             );
-            if (number / step).is_multiple_of(5) {
+            if (number / step).is_multiple_of(5) && !given_up {
                 let mut all = conditions[..index].to_vec();
                 all.push(other);
                 let start = processor_time();
