@@ -1,8 +1,13 @@
 //! From a version to its program and bitcode, by way of the cache.
 
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 
+use crate::again::again;
 use crate::cache::{Entry, Finished};
+use crate::process::{Leash, Run};
 use crate::program::Output;
 use crate::single::Single;
 use crate::tree::Tree;
@@ -78,6 +83,7 @@ pub fn build(
         cache,
         tools: &tools,
         flavour: Flavour::Plain,
+        leash: None,
     };
     let made = task.made(spec, progress)?;
     let Some(bitcode) = made.finished.bitcode else {
@@ -102,14 +108,16 @@ pub fn build(
 
 /// Builds a version once more in the same way, with address and undefined-behaviour sanitizers,
 /// or finds that in the cache. Not all programs can be built so; the others are still good for
-/// all that [`build`] is for, so that this fails is nothing to stop for. Returns the program.
+/// all that [`build`] is for, so that this fails is nothing to stop for. Where the version was built
+/// before, only what its program consists of is compiled again. Returns the program.
 pub fn build_sanitized(
     spec: &VersionSpec,
     config: &Config,
     cache: &Cache,
+    leash: Option<&Leash>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<PathBuf, BuildError> {
-    build_native(spec, config, cache, Flavour::Sanitized, progress)
+    native(spec, config, cache, Flavour::Sanitized, leash, progress)
 }
 
 /// Builds a version without bitcode, or finds that in the cache: enough to run it. Returns the
@@ -119,6 +127,17 @@ pub fn build_native(
     config: &Config,
     cache: &Cache,
     flavour: Flavour,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<PathBuf, BuildError> {
+    native(spec, config, cache, flavour, None, progress)
+}
+
+fn native(
+    spec: &VersionSpec,
+    config: &Config,
+    cache: &Cache,
+    flavour: Flavour,
+    leash: Option<&Leash>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<PathBuf, BuildError> {
     let tools = Tools::find()?;
@@ -132,6 +151,7 @@ pub fn build_native(
         cache,
         tools: &tools,
         flavour,
+        leash,
     };
     let made = task.made(spec, progress)?;
     Ok(made.dir.join(made.finished.program))
@@ -158,6 +178,8 @@ pub(crate) struct Task<'a> {
     pub cache: &'a Cache,
     pub tools: &'a Tools,
     pub flavour: Flavour,
+    /// What it can be stopped by.
+    pub leash: Option<&'a Leash>,
 }
 
 /// A build in the cache.
@@ -219,8 +241,21 @@ impl Task<'_> {
         let entry = self.cache.entry(&tree.key()?)?;
         let root = entry.dir.join("tree");
         self.finished(&entry, &root, progress, |progress| {
+            if self.flavour == Flavour::Sanitized
+                && let Some(finished) = again(self, spec, &entry)?
+            {
+                return Ok(finished);
+            }
             tree.build(&entry, &root, progress)
         })
+    }
+
+    /// Runs a command of the build; both outputs go to the end of `log`.
+    pub fn log(self, run: Run, log: &File) -> io::Result<ExitStatus> {
+        match self.leash {
+            Some(leash) => run.log_into_on(log, leash),
+            None => run.log_into(log),
+        }
     }
 
     /// What is in the cache, or what `make` puts there.

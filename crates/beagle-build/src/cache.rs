@@ -12,7 +12,9 @@
 //! The key covers everything that goes into a build, so entries never become stale.
 
 use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use etcetera::BaseStrategy;
 use rustix::fs::{FlockOperation, flock};
@@ -20,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Doing;
 use crate::process::{Run, first_error};
-use crate::tools::file_identity;
+use crate::tools::{Tools, file_identity};
 use crate::{BuildError, Record, record};
 
 /// Where builds are kept, and which executable stands in for the compiler.
@@ -94,9 +96,23 @@ impl Cache {
         let hash = blake3::hash(beagle.as_bytes()).to_hex();
         let dir = self.root.join("tools").join(&hash.as_str()[..12]);
         let quoted = shell_words::quote(&beagle);
-        for (name, word) in [("clang", "cc"), ("clang++", "c++"), ("ld", "ld")] {
+        let tools = Tools::find()?;
+        let all = [
+            ("clang", "cc", Some(&tools.clang)),
+            ("clang++", "c++", Some(&tools.clangxx)),
+            ("ld", "ld", None),
+        ];
+        for (name, word, real) in all {
             let path = dir.join(name);
-            let script = format!("#!/bin/sh\nexec {quoted} {word} \"$@\"\n");
+            // Configure scripts call the compiler hundreds of times, for nothing that is kept: they
+            // need not wait for us to start and find that out.
+            let checks = real.map(|real| {
+                let real = real.to_string_lossy();
+                let real = shell_words::quote(&real).into_owned();
+                format!("case \" $*\" in *\" conftest.\"*) exec {real} \"$@\" ;; esac\n")
+            });
+            let checks = checks.unwrap_or_default();
+            let script = format!("#!/bin/sh\n{checks}exec {quoted} {word} \"$@\"\n");
             if std::fs::read(&path).is_ok_and(|text| text == script.as_bytes()) {
                 continue;
             }
@@ -174,7 +190,11 @@ impl Entry {
         let clear = || {
             // Without the marker, what is left if this is interrupted does not count.
             for path in [&self.marker(), &self.dir] {
-                match std::fs::remove_dir_all(path).or_else(|_| std::fs::remove_file(path)) {
+                let removed = match path.is_dir() {
+                    true => remove_all(path),
+                    false => std::fs::remove_file(path),
+                };
+                match removed {
                     Err(error) if path.exists() => return Err(error),
                     _ => {}
                 }
@@ -192,6 +212,21 @@ impl Entry {
 
     fn marker(&self) -> PathBuf {
         self.dir.join("built.json")
+    }
+}
+
+/// Removes a directory in which a build that was killed may still write for a moment.
+fn remove_all(dir: &Path) -> std::io::Result<()> {
+    const TRIES: u32 = 20;
+    let mut tries = 1;
+    loop {
+        match std::fs::remove_dir_all(dir) {
+            Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty && tries < TRIES => {
+                tries += 1;
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            result => return result,
+        }
     }
 }
 

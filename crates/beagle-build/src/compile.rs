@@ -15,6 +15,7 @@ use crate::embed;
 use crate::options;
 use crate::process::{Run, first_error};
 use crate::record::{self, Missing, Reason};
+use crate::unit::{self, Unit};
 
 /// The bitcode of a source, or why there is none.
 pub(crate) type Bitcode = Result<PathBuf, Reason>;
@@ -33,7 +34,7 @@ pub(crate) fn compile(job: &Job, scratch: &Path) -> io::Result<i32> {
             .unwrap_or_else(|| input.default_object());
         // Without bitcode the object is still good; the link will say what it lacks.
         if embed::is_elf(&object) {
-            let _ = finish(&object, bitcode);
+            let _ = finish(&object, bitcode, Unit::of(job, input).as_ref());
         }
     }
     Ok(code)
@@ -55,8 +56,13 @@ pub(crate) fn beside<T: Send>(job: &Job, other: impl FnOnce() -> T + Send) -> io
 pub(crate) fn bitcode_of_all(job: &Job, scratch: &Path) -> Vec<Bitcode> {
     let sources = job.plan.sources().enumerate();
     sources
-        .map(|(number, input)| bitcode(job, input, &scratch.join(format!("{number}.o"))))
+        .map(|(number, input)| bitcode(job, input, &module(scratch, number)))
         .collect()
+}
+
+/// Where the bitcode of a source goes.
+pub(crate) fn module(scratch: &Path, number: usize) -> PathBuf {
+    scratch.join(format!("{number}.o"))
 }
 
 /// Compiles one source to bitcode.
@@ -96,11 +102,15 @@ fn bitcode(job: &Job, input: &Input, output: &Path) -> Bitcode {
 }
 
 /// Puts the bitcode, or the note, into the object.
-fn finish(object: &Path, bitcode: Bitcode) -> io::Result<()> {
+fn finish(object: &Path, bitcode: Bitcode, unit: Option<&Unit>) -> io::Result<()> {
     match bitcode {
         Ok(module) => {
             let module = std::fs::read(module)?;
-            embed::add(object, &[(embed::OBJECT_BITCODE, &module)])
+            let sections: [(&str, &[u8]); 2] = [
+                (embed::OBJECT_BITCODE, &module),
+                (embed::OBJECT_UNIT, &unit::note(unit)),
+            ];
+            embed::add(object, &sections)
         }
         Err(reason) => {
             let what = object.display().to_string();

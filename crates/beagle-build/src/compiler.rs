@@ -100,7 +100,10 @@ impl Job {
     }
 
     fn run(&mut self) -> io::Result<i32> {
-        let makes_nothing = self.plan.stage == Stage::Other || self.has_no_file_as_output();
+        // What configure scripts try out is thrown away; they do so hundreds of times.
+        let makes_nothing = self.plan.stage == Stage::Other
+            || self.has_no_file_as_output()
+            || lenient::tries_out(&self.plan);
         // Without a place for temporary files the real tool may still be able to work.
         let scratch = if makes_nothing {
             None

@@ -13,11 +13,14 @@ use object::{Endianness, Object, ObjectSection, ReadCache, ReadRef, elf};
 use crate::append::{SHF_EXCLUDE, Section, append};
 use crate::bitcode::MAGIC;
 use crate::record::{self, Missing, Record};
+use crate::unit::{self, Unit};
 
 /// Bitcode in an object. The name is the one that lld looks for.
 pub(crate) const OBJECT_BITCODE: &str = ".llvm.lto";
 /// Why an object has no bitcode.
 pub(crate) const OBJECT_NOTE: &str = ".beagle.note";
+/// How an object was compiled.
+pub(crate) const OBJECT_UNIT: &str = ".beagle.unit";
 /// The bitcode of a whole program or shared library.
 pub(crate) const PROGRAM_BITCODE: &str = ".beagle.bc";
 /// The record about it.
@@ -27,7 +30,7 @@ pub(crate) const PROGRAM_RECORD: &str = ".beagle.json";
 pub(crate) fn add(file: &Path, sections: &[(&str, &[u8])]) -> io::Result<()> {
     let section = |&(name, content)| {
         // Linkers leave excluded sections out of what they make.
-        let is_for_objects = [OBJECT_BITCODE, OBJECT_NOTE].contains(&name);
+        let is_for_objects = [OBJECT_BITCODE, OBJECT_NOTE, OBJECT_UNIT].contains(&name);
         Section {
             name,
             content,
@@ -42,6 +45,8 @@ pub(crate) fn add(file: &Path, sections: &[(&str, &[u8])]) -> io::Result<()> {
 pub(crate) struct Contents {
     pub bitcode: bool,
     pub notes: Vec<Missing>,
+    /// How it was compiled, if that is known of all of it.
+    pub units: Option<Vec<Unit>>,
 }
 
 /// What a file, or a member of an archive, says about its bitcode; `None` if it is neither an
@@ -65,10 +70,11 @@ pub(crate) fn contents(path: &Path, member: Option<&str>) -> Option<Contents> {
             let (start, size) = entry.file_range();
             contents_of(cache.range(start, size))?
         };
-        let found = found.get_or_insert(Contents {
-            bitcode: true,
-            notes: Vec::new(),
-        });
+        let Some(found) = &mut found else {
+            found = Some(entry);
+            continue;
+        };
+        found.units = None;
         found.bitcode &= entry.bitcode;
         found.notes.extend(entry.notes);
     }
@@ -79,16 +85,15 @@ fn contents_of<'a>(data: impl ReadRef<'a>) -> Option<Contents> {
     if data.read_bytes_at(0, 4).ok()? == MAGIC {
         return Some(Contents {
             bitcode: true,
-            notes: Vec::new(),
+            ..Contents::default()
         });
     }
     let file = object::File::parse(data).ok()?;
-    let note = file
-        .section_by_name(OBJECT_NOTE)
-        .and_then(|section| section.data().ok());
+    let section = |name| file.section_by_name(name)?.data().ok();
     Some(Contents {
         bitcode: file.section_by_name(OBJECT_BITCODE).is_some(),
-        notes: note.map(record::notes).unwrap_or_default(),
+        notes: section(OBJECT_NOTE).map(record::notes).unwrap_or_default(),
+        units: section(OBJECT_UNIT).and_then(unit::units),
     })
 }
 

@@ -11,6 +11,7 @@
 
 pub mod compiler;
 
+mod again;
 mod append;
 mod arguments;
 mod bitcode;
@@ -43,6 +44,7 @@ mod suite;
 mod tools;
 mod trace;
 mod tree;
+mod unit;
 mod version;
 mod workplace;
 
@@ -52,10 +54,12 @@ pub use cache::Cache;
 pub use config::Config;
 pub use error::{BuildError, FailedBuild};
 pub use git::{Commit, commits};
+pub use process::Leash;
 pub use program::{Carried, carried};
 pub use record::{Missing, Reason, Record};
 pub use spool::{Invocation, Opened, Stdin};
 pub use suite::{Ended, Heard, Next, Suite};
 pub use tools::Tools;
+pub use unit::Unit;
 pub use version::VersionSpec;
 pub use workplace::{Workplace, export};

@@ -12,12 +12,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::arguments::{Arg, Input};
-use crate::compile::{Bitcode, add_notes, beside, bitcode_of_all};
+use crate::compile::{Bitcode, add_notes, beside, bitcode_of_all, module};
 use crate::compiler::{Job, Kind};
 use crate::embed;
 use crate::linkline::{self, Follow, Through};
 use crate::process::{Run, first_error};
 use crate::record::{Missing, RECORD_DIR, Reason, Record};
+use crate::unit::{self, Unit};
 use crate::{bitcode, lenient, trace};
 
 /// Links, and returns the exit code of the real linker.
@@ -128,7 +129,26 @@ impl<'a> Link<'a> {
         let args = &self.job.plan.args;
         record.link_args = linkline::for_relink(args, &directory, self.through, replaced);
         record.link_args.extend(of_libraries);
+        if record.missing.is_empty() && record.libraries.is_empty() {
+            record.units = self.units(&loaded).unwrap_or_default();
+        }
         self.embed(&record, module.exists().then_some(&module))
+    }
+
+    /// The sources of all that lld loaded; `None` if something cannot be compiled again.
+    fn units(&self, loaded: &[String]) -> Option<Vec<Unit>> {
+        let here = self.job.plan.sources();
+        let here = here.map(|input| Unit::of(self.job, input));
+        let mut units = here.collect::<Option<Vec<_>>>()?;
+        let modules: Vec<_> = (0..units.len())
+            .map(|it| module(self.scratch, it))
+            .collect();
+        let is_here = |line: &&String| modules.iter().any(|module| module == Path::new(line));
+        let others = loaded.iter().filter(|line| !is_here(line));
+        for of_object in trace::units(others) {
+            units.extend(of_object?);
+        }
+        Some(units)
     }
 
     /// Links again, with the bitcode of the project's own libraries. Returns what they need
@@ -268,10 +288,13 @@ impl<'a> Link<'a> {
         if parts.len() + compiled.len() > 0 {
             let merged = self.scratch.join("merged.bc");
             self.merge(&parts, &compiled, &merged)?;
-            embed::add(
-                self.output,
-                &[(embed::OBJECT_BITCODE, &std::fs::read(merged)?)],
-            )?;
+            let mut sections = vec![(embed::OBJECT_BITCODE, std::fs::read(merged)?)];
+            if !compiled.is_empty() {
+                // Those of the parts come along by themselves, but these do not.
+                sections.push((embed::OBJECT_UNIT, unit::note(None)));
+            }
+            let sections: Vec<_> = sections.iter().map(|(name, it)| (*name, &it[..])).collect();
+            embed::add(self.output, &sections)?;
         }
         // Notes of the parts come along by themselves; these are the parts without one.
         let mut missing = self.missing.clone();

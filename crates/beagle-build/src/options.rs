@@ -204,6 +204,41 @@ pub(crate) fn bitcode_compile(plan: &Plan, input: &Input, output: &OsStr) -> Vec
     args
 }
 
+/// The arguments that compile one source as the user does, but leave nothing else behind and say
+/// nothing: dependency files and warnings were made already.
+pub(crate) fn compile_again(plan: &Plan, input: &Input) -> Vec<OsString> {
+    const DROPPED: [&str; 8] = [
+        "-M",
+        "-save-temps",
+        "--save-temps",
+        "-dependency-file",
+        "-dependency-dot",
+        "--serialize-diagnostics",
+        "-fsave-optimization-record",
+        "-foptimization-record",
+    ];
+    let is_kept = |words: &&Vec<OsString>| {
+        let word = words[0].as_os_str();
+        let is_dropped = |prefix: &str| starts_with(word, prefix);
+        word != "-c"
+            && word != "--compile"
+            && !DROPPED.iter().any(|prefix| is_dropped(prefix))
+            && !is_lto(word)
+            && !starts_with(word, "-Wp,-M")
+    };
+    let options = plan.args.iter().filter_map(|arg| match arg {
+        Arg::Option(words) => Some(words),
+        _ => None,
+    });
+    let mut args: Vec<OsString> = options.filter(is_kept).flatten().cloned().collect();
+    args.extend(["-w".into(), "-Qunused-arguments".into()]);
+    if let Some(language) = &input.forced {
+        args.extend(["-x".into(), language.clone()]);
+    }
+    args.push(input.path.clone().into());
+    args
+}
+
 enum Keep {
     Yes,
     No,

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::NamedTempFile;
@@ -134,17 +136,80 @@ impl Run {
             .spawn()
     }
 
+    /// Runs it like `log_into`, where it can be stopped.
+    pub fn log_into_on(self, log: &File, leash: &Leash) -> io::Result<ExitStatus> {
+        let mut child = leash.start(|| self.start_into(log))?;
+        let status = child.wait();
+        leash.let_go(&child);
+        status
+    }
+
     /// Becomes that program; returns only when it cannot be started.
     pub fn replace_us(mut self) -> io::Error {
         self.command.exec()
     }
 }
 
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let program = [self.command.get_program()].into_iter();
+        let words = program.chain(self.command.get_args());
+        let words = words.map(OsStr::to_string_lossy);
+        write!(f, "{}", shell_words::join(words))
+    }
+}
+
+/// What builds in the background are kept on, so that none goes on when nobody wants its result any more.
+#[derive(Debug, Clone, Default)]
+pub struct Leash {
+    state: Arc<Mutex<Held>>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    groups: Vec<u32>,
+    is_over: bool,
+}
+
+impl Leash {
+    /// Ends what runs, with all that it started; nothing starts any more.
+    pub fn pull(&self) {
+        let mut held = self.held();
+        held.is_over = true;
+        for group in held.groups.drain(..) {
+            signal(group, Signal::KILL);
+        }
+    }
+
+    fn start(&self, start: impl FnOnce() -> io::Result<Child>) -> io::Result<Child> {
+        let mut held = self.held();
+        if held.is_over {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let child = start()?;
+        held.groups.push(child.id());
+        Ok(child)
+    }
+
+    fn let_go(&self, child: &Child) {
+        self.held().groups.retain(|group| *group != child.id());
+    }
+
+    /// What is held is right at any time, also where a thread panicked.
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Asks a command and all that it started to end, or makes them.
 pub(crate) fn stop(child: &Child, at_once: bool) {
-    let signal = if at_once { Signal::KILL } else { Signal::TERM };
+    let how = if at_once { Signal::KILL } else { Signal::TERM };
+    signal(child.id(), how);
+}
+
+fn signal(group: u32, signal: Signal) {
     // If there is nobody any more, all the better.
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+    if let Some(group) = i32::try_from(group).ok().and_then(Pid::from_raw) {
         let _ = kill_process_group(group, signal);
     }
 }

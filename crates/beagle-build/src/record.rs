@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::Unit;
+
 /// The version of the format below. Records of another version are not read.
 const SCHEMA: u32 = 1;
 
@@ -31,6 +33,9 @@ pub struct Record {
     /// Arguments for the compiler driver that link the bitcode natively again: libraries,
     /// inputs without bitcode and the user's flags, all paths absolute.
     pub link_args: Vec<String>,
+    /// The sources that it was made of, unless there is something else in it.
+    #[serde(default)]
+    pub units: Vec<Unit>,
     /// The link command as the build gave it.
     pub command: Vec<String>,
     /// The directory in which it ran.

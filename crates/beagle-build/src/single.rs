@@ -142,9 +142,8 @@ impl Single<'_> {
         let run = run.without_env(&[record::RECORD_DIR]);
         let run = sanitize::environment(run, self.task.flavour);
         let run = recorder::environment(run, &self.task, &entry.dir)?;
-        let status = run
-            .log_into(log.file())
-            .doing(|| format!("run {}", self.task.cache.beagle.display()))?;
+        let status = self.task.log(run, log.file());
+        let status = status.doing(|| format!("run {}", self.task.cache.beagle.display()))?;
         if status.success() {
             return Ok(None);
         }

@@ -91,6 +91,7 @@ impl Suite {
             cache,
             tools: &tools,
             flavour: Flavour::Recorded,
+            leash: None,
         };
         let tree = Tree { task, spec };
         let entry = cache.entry(&tree.key()?)?;

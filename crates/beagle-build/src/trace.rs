@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::embed;
 use crate::record::{Missing, Reason};
+use crate::unit::Unit;
 
 /// Where compilers and the system keep their own objects and libraries. What comes from there
 /// is not part of the project, and its absence from the bitcode is nothing to report.
@@ -44,6 +45,18 @@ pub(crate) fn missing(loaded: &[String]) -> Vec<Missing> {
     missing.sort();
     missing.dedup();
     missing
+}
+
+/// What each loaded object was compiled from, where that is known.
+pub(crate) fn units<'a>(
+    loaded: impl Iterator<Item = &'a String>,
+) -> impl Iterator<Item = Option<Vec<Unit>>> {
+    let of_project = loaded.map(|line| parse(line)).filter(|(path, _)| {
+        let is_library = || embed::dynamic(path).is_some();
+        !is_system(path) && !is_library()
+    });
+    // What is no object is a linker script, or what lld itself makes up.
+    of_project.filter_map(|(path, member)| Some(embed::contents(path, member)?.units))
 }
 
 /// The shared libraries with bitcode that the output needs.

@@ -208,7 +208,8 @@ impl Tree<'_> {
             .env(record::RECORD_DIR, records);
         let run = sanitize::environment(run, self.task.flavour);
         let run = recorder::environment(run, &self.task, &entry.dir)?;
-        let status = run.log_into(log.file()).doing(|| "run the build".into())?;
+        let status = self.task.log(run, log.file());
+        let status = status.doing(|| "run the build".into())?;
         if status.success() {
             Ok(None)
         } else {

@@ -72,6 +72,7 @@ impl<'a> Workplace<'a> {
             cache: self.cache,
             tools: &self.tools,
             flavour: self.flavour,
+            leash: None,
         }
     }
 

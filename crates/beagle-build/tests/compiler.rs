@@ -5,6 +5,7 @@
 
 mod common;
 
+use beagle_build::Config;
 use common::{Scratch, disassemble};
 
 const MAIN: (&str, &str) = (
@@ -402,4 +403,25 @@ fn bitcode_of_another_llvm_is_named_when_the_link_fails() {
         missing.starts_with("p: `twice.o` holds bitcode of LLVM2"),
         "{missing}"
     );
+}
+
+#[test]
+fn what_configure_scripts_try_out_gets_no_bitcode() {
+    let dir = Scratch::with(&[("conftest.c", "int x;\n"), ("test.c", "int x;\n")]);
+    let wrappers = dir.path(".cache/tools");
+    dir.write("p/main.c", "int main(void) { return 0; }\n");
+    let makefile = "prog: main.c\n\t$(CC) -c ../../../../conftest.c\n\t$(CC) -c ../../../../test.c\n\
+        \tcp conftest.o test.o ../../../..\n\t$(CC) main.c -o prog\n";
+    dir.write("p/Makefile", makefile);
+    dir.build("p", &Config::default()).unwrap();
+    assert!(wrappers.is_dir());
+    dir.sh("$CC -c -o direct.o conftest.c");
+    let has = |name: &str| {
+        let sections = dir.sh(&format!("readelf -SW {name}"));
+        [".llvm.lto", ".beagle.unit"].map(|section| sections.contains(section))
+    };
+    assert_eq!(has("test.o"), [true, true]);
+    // By way of the scripts that builds call, and by the stand-in itself.
+    assert_eq!(has("conftest.o"), [false, false]);
+    assert_eq!(has("direct.o"), [false, false]);
 }

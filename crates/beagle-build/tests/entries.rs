@@ -72,7 +72,8 @@ fn a_file_with_a_fuzz_target_just_works() {
 fn reading_past_the_input_of_a_fuzz_target_is_found() {
     let dir = Scratch::with(&[("t.c", TARGET)]);
     let spec = VersionSpec::parse("t.c", &dir.path(".")).unwrap();
-    let program = build_sanitized(&spec, &Config::default(), &dir.cache(), &mut |_| {}).unwrap();
+    let program =
+        build_sanitized(&spec, &Config::default(), &dir.cache(), None, &mut |_| {}).unwrap();
     let output = run(&program, &[], b"x");
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(text.contains("heap-buffer-overflow"), "{text}");
@@ -184,7 +185,7 @@ fn the_buffer_of_a_function_has_just_the_length_that_it_is_told() {
     let dir = Scratch::with(&[("f.c", FUNCTIONS)]);
     let spec = VersionSpec::parse("f.c", &dir.path(".")).unwrap();
     let config = function("past");
-    let program = build_sanitized(&spec, &config, &dir.cache(), &mut |_| {}).unwrap();
+    let program = build_sanitized(&spec, &config, &dir.cache(), None, &mut |_| {}).unwrap();
     let output = run(&program, &[], &[4; 33]);
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(text.contains("heap-buffer-overflow"), "{text}");

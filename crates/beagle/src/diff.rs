@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
+use beagle_build::Leash;
 use beagle_change::{Comparison, compare};
 use beagle_engine::{Bounds, End, Engine, Options as EngineOptions, Shape, Twin};
 use beagle_executor::{Executor, Options as ExecutorOptions};
@@ -282,10 +283,12 @@ impl Job<'_> {
         let court = Court::new(judge, self.start, news);
         let sanitizing = cases.clone();
         let order = Arc::clone(self.order);
+        let leash = Leash::default();
+        let kept_on = leash.clone();
         // Not waited for: what is found first needs no sanitizers.
         std::thread::spawn(move || {
             // Nobody listens any more if the search is over.
-            let _ = sanitizing.send(Message::Sanitized(order.sanitized()));
+            let _ = sanitizing.send(Message::Sanitized(order.sanitized(Some(&kept_on))));
         });
         let shape = self.shape();
         let over = AtomicBool::new(false);
@@ -296,6 +299,7 @@ impl Job<'_> {
                     true => Duration::from_millis(500),
                     false => (self.options.search.timeout / 5).min(Duration::from_secs(10)),
                 },
+                first: self.options.search.first,
                 interrupt: self.interrupt,
             };
             let court = scope.spawn(move || court.sit(&receiver, &tidying));
@@ -321,6 +325,7 @@ impl Job<'_> {
                 Ok(judged) => judged,
                 Err(panic) => std::panic::resume_unwind(panic),
             };
+            leash.pull();
             let lane = match lane.map(|lane| lane.join()).transpose() {
                 Ok(lane) => lane,
                 Err(panic) => std::panic::resume_unwind(panic),

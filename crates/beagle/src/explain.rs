@@ -143,7 +143,7 @@ fn natives(
     };
     Ok(match is_fault {
         true => {
-            let sanitized = order.sanitized()?;
+            let sanitized = order.sanitized(None)?;
             (
                 native(old, Some(sanitized.0)),
                 native(new, Some(sanitized.1)),

@@ -98,7 +98,7 @@ fn build(
         let (spec, config, cache) = versions::ordered(text, &options.build)?;
         let plain: Built = versions::build_only(&spec, &config, &cache, quiet)?;
         let sanitized = wants_sanitizers
-            .then(|| build_sanitized(&spec as &VersionSpec, &config, &cache, &mut |_| {}))
+            .then(|| build_sanitized(&spec as &VersionSpec, &config, &cache, None, &mut |_| {}))
             .transpose();
         let (sanitized, error) = match sanitized {
             Ok(program) => (program, None),

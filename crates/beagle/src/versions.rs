@@ -6,7 +6,7 @@ use std::thread;
 
 use anstyle::{AnsiColor, Style};
 use beagle_build::{
-    BuildError, Built, Cache, Config, Progress, VersionSpec, build, build_sanitized,
+    BuildError, Built, Cache, Config, Leash, Progress, VersionSpec, build, build_sanitized,
 };
 use beagle_change::SourceTree;
 use beagle_program::Program;
@@ -89,8 +89,9 @@ impl Order {
     }
 
     /// Builds both versions with sanitizers. That this is not possible is nothing to stop for.
-    pub fn sanitized(&self) -> Result<(PathBuf, PathBuf), BuildError> {
-        let build = |version| build_sanitized(version, &self.config, &self.cache, &mut |_| {});
+    pub fn sanitized(&self, leash: Option<&Leash>) -> Result<(PathBuf, PathBuf), BuildError> {
+        let build =
+            |version| build_sanitized(version, &self.config, &self.cache, leash, &mut |_| {});
         let built = both(|| build(&self.old), || build(&self.new));
         Ok((built.0?, built.1?))
     }

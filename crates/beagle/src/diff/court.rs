@@ -86,6 +86,8 @@ pub struct Tidying<'a> {
     pub invocation: &'a Invocation,
     /// How long inputs are made smaller.
     pub time: Duration,
+    /// Whether one difference is enough, whatever else could be known about it.
+    pub first: bool,
     /// Whether the user has had enough.
     pub interrupt: &'a Interrupt,
 }
@@ -377,6 +379,11 @@ impl Court {
     fn finish(mut self, tidying: &Tidying<'_>) -> Result<Judged, Failure> {
         let left: usize = self.candidates.values().map(VecDeque::len).sum();
         self.judged.left += (left + self.waiting.len()) as u64;
+        let looks = !self.waiting.is_empty() || !self.early.is_empty();
+        if !self.sanitized && looks && !tidying.first {
+            let note = "no sanitizers: building with them was not done in time";
+            self.judged.notes.push(note.into());
+        }
         let end = Instant::now() + tidying.time;
         let numbers: Vec<usize> = self.groups.ranked().iter().map(|(n, _)| *n).collect();
         for &number in &numbers {

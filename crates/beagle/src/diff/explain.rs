@@ -53,7 +53,7 @@ impl Job<'_> {
         let (input, difference) = (&finding.input, &finding.difference);
         let (mut old, mut new) = self.native();
         if difference.aspects.sanitizer {
-            let sanitized = self.order.sanitized()?;
+            let sanitized = self.order.sanitized(None)?;
             (old.sanitized, new.sanitized) = (Some(sanitized.0), Some(sanitized.1));
         }
         let setting = self.setting()?;

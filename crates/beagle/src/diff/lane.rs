@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use beagle_engine::Appetite;
 use beagle_lane::{Error, Fuzzer, News, Status};
 use beagle_trace::Input;
+use syscalls::Sysno;
 
 use crate::lane::Lane;
 
@@ -117,16 +118,24 @@ fn notes(status: &Status) -> Vec<String> {
     if refused > 0 {
         let mut calls: Vec<_> = status.refused.keys().copied().collect();
         calls.sort_unstable();
-        let calls: Vec<_> = calls
-            .iter()
-            .map(|call| (*call as i32).to_string())
-            .collect();
+        let calls: Vec<_> = calls.into_iter().map(refusal).collect();
+        let calls = calls.join(", ");
         notes.push(format!(
-            "fast lane: {refused} runs were given up, because of system calls it does not have (numbers {})",
-            calls.join(", ")
+            "fast lane: {refused} runs were given up, because of what it cannot do: {calls}"
         ));
     }
     notes
+}
+
+/// What the lane refuses: a system call, or a signal as a negative number.
+fn refusal(reason: u32) -> String {
+    let number = reason as i32;
+    let call = usize::try_from(number).ok().and_then(Sysno::new);
+    match call {
+        Some(call) => call.name().to_owned(),
+        None if number < 0 => format!("signal {}", number.unsigned_abs()),
+        None => format!("system call {number}"),
+    }
 }
 
 /// The search's end of what joins it with the lane.
@@ -260,4 +269,16 @@ fn content(input: &Input) -> u64 {
         (source.kind, &source.name, source.content()).hash(&mut hasher);
     }
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_refused_has_a_name() {
+        assert_eq!(refusal(257), "openat");
+        assert_eq!(refusal((-11_i32) as u32), "signal 11");
+        assert_eq!(refusal(99_999), "system call 99999");
+    }
 }
