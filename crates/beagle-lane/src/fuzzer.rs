@@ -74,7 +74,10 @@ pub struct Fuzzer {
     tokens: Tokens,
     chance: Chance,
     corpus: Corpus,
-    waiting: VecDeque<Input>,
+    /// Inputs to run as they are, before anything else.
+    given: VecDeque<Input>,
+    /// Inputs made from what others were compared with.
+    substituted: VecDeque<Input>,
     /// Pairs of paths that were taken.
     pairs: FxHashSet<(u64, u64)>,
     differences: FxHashMap<(u64, u64, u32), u32>,
@@ -91,7 +94,8 @@ impl Fuzzer {
             tokens,
             chance: Chance::new(seed),
             corpus: Corpus::default(),
-            waiting: VecDeque::new(),
+            given: VecDeque::new(),
+            substituted: VecDeque::new(),
             pairs: FxHashSet::default(),
             differences: FxHashMap::default(),
             batches: 0,
@@ -147,7 +151,7 @@ impl Fuzzer {
 
     /// Adds an input to run as it is.
     pub fn add(&mut self, input: Input) {
-        self.waiting.push_front(input);
+        self.given.push_back(input);
     }
 
     /// Runs one batch, and tells what is new.
@@ -166,7 +170,7 @@ impl Fuzzer {
                 // Too large on its own.
                 continue;
             } else {
-                self.waiting.push_front(input);
+                self.given.push_front(input);
                 break;
             }
         }
@@ -191,22 +195,31 @@ impl Fuzzer {
     }
 
     fn next_input(&mut self) -> Option<Input> {
-        if let Some(input) = self.waiting.pop_front() {
-            return Some(input);
+        // By turns: a search beside this one that gives new inputs all the time can fill the queues faster
+        // than they are emptied, and what is known already must be varied all the same.
+        for queue in [&mut self.given, &mut self.substituted] {
+            if (self.corpus.len() == 0 || self.chance.one_in(2))
+                && let Some(input) = queue.pop_front()
+            {
+                return Some(input);
+            }
         }
         let mutator = Mutator {
             space: &self.space,
             tokens: &self.tokens,
         };
         for _ in 0..100 {
-            let base = self.corpus.pick(&mut self.chance)?;
-            let other = self.corpus.any(&mut self.chance)?;
+            let picked = self.corpus.pick(&mut self.chance);
+            let (Some(base), Some(other)) = (picked, self.corpus.any(&mut self.chance)) else {
+                break;
+            };
             let made = mutator.vary(&base.input, &other.input, &mut self.chance);
             if made.is_some() {
                 return made;
             }
         }
-        None
+        let queued = self.given.pop_front();
+        queued.or_else(|| self.substituted.pop_front())
     }
 
     /// One version after the other, so that all this takes one core and leaves the others alone.
@@ -307,7 +320,7 @@ impl Fuzzer {
             let compares = process.compares(&outcomes)?;
             for (number, (input, compares)) in inputs.iter().zip(compares).enumerate() {
                 let mut room =
-                    MOST_SUBSTITUTES.min(MOST_WAITING - self.waiting.len().min(MOST_WAITING));
+                    MOST_SUBSTITUTES.min(MOST_WAITING - self.substituted.len().min(MOST_WAITING));
                 for compared in compares {
                     if compared.is_text {
                         for text in &compared.sides {
@@ -320,7 +333,7 @@ impl Fuzzer {
                     for mut made in substitutes(input, &compared).into_iter().take(room) {
                         room -= 1;
                         if self.space.repair(&mut made) {
-                            self.waiting.push_back(made);
+                            self.substituted.push_back(made);
                         }
                     }
                 }

@@ -194,6 +194,25 @@ fn what_does_not_do_the_same_each_time_is_found_out() {
 }
 
 #[test]
+fn inputs_from_elsewhere_do_not_keep_known_ones_from_being_varied() {
+    let old = make_text("int main(int c, char **v) { return c < 2; }");
+    let new = make_text("int main(int c, char **v) { return c < 2 || v[1][0] != 'a'; }");
+    let space = beagle_lane::Space::default();
+    let tokens = beagle_lane::Tokens::default();
+    let mut fuzzer = beagle_lane::Fuzzer::new(old.start(), new.start(), space, tokens, 1);
+    for number in 0..20_000 {
+        fuzzer.add(args([&format!("a{number}")]));
+    }
+    let mut differing = 0;
+    for _ in 0..8 {
+        fuzzer
+            .step(&mut |news| differing += u32::from(news.differs))
+            .unwrap();
+    }
+    assert!(differing > 0);
+}
+
+#[test]
 fn what_is_executed_and_compared_is_known() {
     let text = r#"
 #include <stdlib.h>
