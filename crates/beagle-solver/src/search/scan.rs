@@ -14,6 +14,8 @@ const MOST_ROWS: usize = 4096;
 const MORE: usize = 16;
 /// So many variables of a condition are many.
 const MANY: usize = 64;
+/// So many of many are tried.
+const LAST: usize = 16;
 
 /// The outcome of trying all pairs of values.
 pub(crate) enum Pairs {
@@ -114,8 +116,10 @@ pub(crate) fn one(
     let variables = problem.variables(first);
     let mut order: Vec<u32> = variables.to_vec();
     if order.len() > MANY {
-        // Along a checksum the least depends on the variables that come last.
+        // Along a checksum the least depends on the variables that come last. If none of these is the
+        // check sum itself, it takes more than one.
         order.sort_by_key(|&at| Reverse(problem.unknowns[at as usize].step));
+        order.truncate(LAST);
     }
     for unknown in order {
         if best.is_some() {
