@@ -7,9 +7,10 @@ use crate::clock::Moment;
 
 use z3::{SatResult, Solver};
 
-use super::terms::Terms;
+use super::terms::{Terms, constant};
 use super::watchdog;
 use crate::pool::{Expr, Pool};
+use crate::variable::Variable;
 
 /// Time to add conditions: Z3 simplifies them at once, which can take it minutes and all memory.
 const ASSERT_TIME: Duration = Duration::from_secs(5);
@@ -63,6 +64,24 @@ impl PlainZ3 {
     /// The same with a solver for this question alone.
     pub fn check_alone(&mut self, conditions: &[Expr]) -> Option<bool> {
         decide(&Solver::new(), &self.terms, conditions, self.limit)
+    }
+
+    /// Whether conditions, which were prepared, hold for these values of their variables; `None` if Z3
+    /// does not know.
+    pub fn accepts(
+        &mut self,
+        pool: &Pool,
+        conditions: &[Expr],
+        value: impl Fn(Variable) -> u128,
+    ) -> Option<bool> {
+        let solver = Solver::new();
+        for variable in pool.variables_of_all(conditions.iter().copied()) {
+            let expr = pool.variable_expr(variable);
+            let width = u32::from(pool.width(expr));
+            let value = constant(width, value(variable));
+            solver.assert(self.terms.bits(expr).eq(&value));
+        }
+        decide(&solver, &self.terms, conditions, self.limit)
     }
 }
 

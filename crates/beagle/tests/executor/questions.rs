@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use beagle_report::trace::cases;
 use beagle_solver::{
-    Answer, Budget, ConditionKind, Conditions, Hint, Importer, Path, PlainZ3, Pool, Solver, Tape,
-    Values,
+    Answer, Budget, ConditionKind, Conditions, Expr, Hint, Importer, Path, PlainZ3, Pool, Solver,
+    Tape, Values, Variable,
 };
 use beagle_subjects::{Subject, root, subjects};
 use beagle_trace::Limits;
@@ -71,78 +71,111 @@ pub fn record(subject: &Subject, most: usize) -> Recorded {
 fn questions_of_the_subjects_are_answered() {
     let most = std::env::var("QUESTIONS").ok();
     let most: Option<usize> = most.and_then(|n| n.parse().ok());
-    let (most, compare) = (most.unwrap_or(8), most.is_some());
-    let limit = Duration::from_secs(5);
-    let (mut found, mut none, mut unknown) = (0, 0, 0);
     let only = std::env::var("SUBJECT").ok();
+    let mut all = Tally::default();
     for subject in subjects(&root()).expect("the subjects load") {
         if only.as_ref().is_some_and(|only| *only != subject.name) {
             continue;
         }
-        let (mut compared, mut given_up) = (0, 0);
-        let start = (found, none, unknown);
-        let Recorded { mut pool, paths } = record(&subject, most);
-        let mut solver = Solver::new(Budget::default());
-        let mut z3 = PlainZ3::new(limit);
-        for Asked {
-            mut path,
-            questions,
-        } in paths
-        {
-            for index in questions {
-                let other = pool.not(path.conditions()[index]);
-                let (conditions, expected) = match solver.ask(&mut pool, &mut path, index, &[other])
-                {
-                    Answer::Satisfiable(model) => {
-                        found += 1;
-                        let made = model.apply(&pool, path.hint()).expect("an input");
-                        let hint = Hint::new(&mut pool, made);
-                        let all = [&path.conditions()[..index], &[other]].concat();
-                        let tape = Tape::new(&pool, &all);
-                        let mut values = Values::default();
-                        tape.run(&mut values, |v| hint.value(pool.variable_kind(v)));
-                        assert!(tape.all_hold(&values), "{}: {index}", subject.name);
-                        (all, true)
-                    }
-                    Answer::Unsatisfiable(core) if !core.structure => {
-                        none += 1;
-                        let of_path = core.path.iter().map(|&at| path.conditions()[at]);
-                        (of_path.chain([other]).collect(), false)
-                    }
-                    Answer::Unsatisfiable(_) => continue,
-                    Answer::Unknown(_) => {
-                        unknown += 1;
+        let tally = ask_all(&subject, most.unwrap_or(8), most.is_some());
+        eprintln!("{}: {tally:?}", subject.name);
+        all.found += tally.found;
+        all.none += tally.none;
+        all.unknown += tally.unknown;
+    }
+    if only.is_none() {
+        assert!(all.found > 60 && all.none > 2, "{all:?}");
+        assert!(all.unknown * 4 < all.found, "{all:?}");
+    }
+}
+
+/// What became of questions.
+#[derive(Debug, Default)]
+struct Tally {
+    /// Those with an input for an answer.
+    found: usize,
+    /// Those without.
+    none: usize,
+    /// Of these, those in which what an input is takes part, of which Z3 knows nothing.
+    by_structure: usize,
+    unknown: usize,
+    /// Answers that Z3 confirms.
+    confirmed: usize,
+    /// Answers that Z3 could not judge.
+    given_up: usize,
+}
+
+fn ask_all(subject: &Subject, most: usize, compare: bool) -> Tally {
+    let name = &subject.name;
+    let mut tally = Tally::default();
+    let Recorded { mut pool, paths } = record(subject, most);
+    let mut solver = Solver::new(Budget::default());
+    let mut z3 = PlainZ3::new(Duration::from_secs(5));
+    for Asked {
+        mut path,
+        questions,
+    } in paths
+    {
+        let supports: Vec<Vec<Variable>> = (path.conditions().iter())
+            .map(|&condition| pool.variables_of(condition))
+            .collect();
+        assert!(holds(&pool, path.conditions(), path.hint()), "{name}");
+        for index in questions {
+            let other = pool.not(path.conditions()[index]);
+            let opinion = match solver.ask(&mut pool, &mut path, index, &[other]) {
+                Answer::Satisfiable(model) => {
+                    tally.found += 1;
+                    let made = model.apply(&pool, path.hint()).expect("an input");
+                    let made = Hint::new(&mut pool, made);
+                    let of = |hint: &Hint, variable| hint.value(pool.variable_kind(variable));
+                    let changed =
+                        |&variable: &Variable| of(&made, variable) != of(path.hint(), variable);
+                    // All others are what they were in the run, in which they held.
+                    let touched = (0..index).filter(|&at| supports[at].iter().any(changed));
+                    let touched = touched.map(|at| path.conditions()[at]);
+                    let touched: Vec<Expr> = touched.chain([other]).collect();
+                    assert!(holds(&pool, &touched, &made), "{name}: {index}");
+                    let mut ask = || {
+                        let prepared = z3.prepare(&pool, &touched);
+                        prepared.then(|| z3.accepts(&pool, &touched, |v| of(&made, v)))
+                    };
+                    compare.then(&mut ask).flatten().flatten()
+                }
+                Answer::Unsatisfiable(core) => {
+                    tally.none += 1;
+                    if core.structure {
+                        tally.by_structure += 1;
                         continue;
                     }
-                };
-                if !compare || !z3.prepare(&pool, &conditions) {
+                    let of_path = core.path.iter().map(|&at| path.conditions()[at]);
+                    let core: Vec<Expr> = of_path.chain([other]).collect();
+                    let mut ask = || {
+                        let prepared = z3.prepare(&pool, &core);
+                        prepared.then(|| z3.check_alone(&core).map(|it| !it))
+                    };
+                    compare.then(&mut ask).flatten().flatten()
+                }
+                Answer::Unknown(_) => {
+                    tally.unknown += 1;
                     continue;
                 }
-                match z3.check_alone(&conditions) {
-                    Some(answer) => {
-                        let name = &subject.name;
-                        assert_eq!(answer, expected, "{name}: condition {index}");
-                        compared += 1;
-                    }
-                    None => given_up += 1,
+            };
+            match opinion {
+                Some(agrees) => {
+                    assert!(agrees, "{name}: Z3 disagrees on condition {index}");
+                    tally.confirmed += 1;
                 }
+                None => tally.given_up += usize::from(compare),
             }
         }
-        eprintln!(
-            "{}: {} with an input, {} without, {} unknown; Z3 agrees on {compared}, gave up on {given_up}",
-            subject.name,
-            found - start.0,
-            none - start.1,
-            unknown - start.2,
-        );
     }
-    eprintln!("{found} with an input, {none} without, {unknown} unknown");
-    if only.is_some() {
-        return;
-    }
-    assert!(
-        found > 60 && none > 2,
-        "{found} with an input, {none} without"
-    );
-    assert!(unknown * 4 < found, "{unknown} unknown");
+    tally
+}
+
+/// Whether conditions hold for an input.
+fn holds(pool: &Pool, conditions: &[Expr], input: &Hint) -> bool {
+    let tape = Tape::new(pool, conditions);
+    let mut values = Values::default();
+    tape.run(&mut values, |v| input.value(pool.variable_kind(v)));
+    tape.all_hold(&values)
 }
