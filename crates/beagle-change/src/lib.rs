@@ -9,6 +9,7 @@
 mod address;
 mod align;
 mod comparison;
+mod deciding;
 mod hunks;
 mod influence;
 mod irrelevant;
@@ -20,6 +21,7 @@ mod shape;
 mod size;
 mod source;
 mod token;
+mod variable;
 mod watch;
 
 pub use comparison::{Change, Comparison, Kind, Line, Subject, compare};
@@ -30,4 +32,4 @@ pub use matching::Pair;
 pub use numbering::Numbering;
 pub use numbers::{Changed, Numbers};
 pub use source::SourceTree;
-pub use watch::Watched;
+pub use watch::{Deciders, Watched};

@@ -1,9 +1,12 @@
-//! Which variables changes put values into: what old and new make of the same state is compared there.
+//! Which variables are watched: those that changes put values into, as what old and new make of the same state is
+//! compared there, and those that decide about changes.
 
-use beagle_program::{Const, FunctionId, GlobalId, Op, Operand, Program, StmtId, Type, TypeId};
+use beagle_program::{FunctionId, Op, Operand, Program, StmtId, Type, TypeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::comparison::Comparison;
+use crate::deciding::Deciding;
+use crate::variable::{Key, Variables};
 
 /// The variables of both versions into which changed statements put values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,6 +21,19 @@ pub struct Watched {
     pub single: Vec<bool>,
     /// By number less 1: what people call it.
     pub names: Vec<String>,
+    /// By number less 1: whether changes put values into it, so that what old and new make of it is compared.
+    pub compared: Vec<bool>,
+    /// By change: the numbers of variables that decide whether and how it acts.
+    pub deciding: Vec<Deciders>,
+}
+
+/// The variables, by number, that decide about a change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Deciders {
+    /// Those that decide whether it is executed.
+    pub whether: Vec<u32>,
+    /// Those that decide what it makes.
+    pub what: Vec<u32>,
 }
 
 /// So many variables are watched at most; those of the first changes come first.
@@ -26,22 +42,18 @@ const MOST: usize = 200;
 /// So many are watched at most if all of them are to be.
 const MOST_OF_ALL: usize = 4000;
 
+/// So many variables are watched because they decide about changes.
+const MOST_DECIDING: usize = 60;
+
+/// So many changes are looked at for them.
+const MOST_CHANGES: usize = 40;
+
+/// In programs with more statements it is not asked what decides about changes.
+const MOST_DECIDED: usize = 100_000;
+
 /// With so many statements that would be watched, only the changed ones are: the others would tell too
 /// little for what they take.
 const MOST_STATEMENTS: usize = 2000;
-
-/// What both versions know a variable by.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Key {
-    /// A local variable: its function, as a number that both versions share, and its name.
-    Local(u32, String),
-    /// The result of a function.
-    Result(u32),
-    /// A global variable, or a part of it.
-    Global(usize, Vec<u128>),
-    /// A member of a structure, wherever it is.
-    Member(String, Vec<u128>),
-}
 
 impl Comparison {
     /// The variables that changes put values into.
@@ -63,8 +75,8 @@ impl Comparison {
             globals.1.extend(pair.new.map(|id| (id, number)));
         }
         let sides = [
-            Names::new(old, functions.0, globals.0),
-            Names::new(new, functions.1, globals.1),
+            Variables::new(old, functions.0, globals.0),
+            Variables::new(new, functions.1, globals.1),
         ];
         let mut numbers: FxHashMap<Key, u32> = FxHashMap::default();
         let mut changed = [FxHashSet::default(), FxHashSet::default()];
@@ -94,6 +106,12 @@ impl Comparison {
                 (0..count).map(StmtId).collect()
             });
         }
+        let compared = numbers.len();
+        let deciding = match old.stmts.len().max(new.stmts.len()) <= MOST_DECIDED {
+            true => self.deciding(&sides, &mut numbers),
+            false => Vec::new(),
+        };
+        let compared = (0..numbers.len()).map(|index| index < compared).collect();
         let mut single = vec![true; numbers.len()];
         let mut names = vec![String::new(); numbers.len()];
         for (key, &number) in &numbers {
@@ -106,7 +124,41 @@ impl Comparison {
             new,
             single,
             names,
+            compared,
+            deciding,
         }
+    }
+
+    /// What decides about each change, as long as there are not too many.
+    fn deciding(
+        &self,
+        sides: &[Variables<'_>; 2],
+        numbers: &mut FxHashMap<Key, u32>,
+    ) -> Vec<Deciders> {
+        let mut search = [&sides[0], &sides[1]].map(Deciding::new);
+        let most = numbers.len() + MOST_DECIDING;
+        let mut add = |keys: Vec<Key>, to: &mut Vec<u32>| {
+            for key in keys {
+                let next = numbers.len() as u32 + 1;
+                if numbers.len() < most || numbers.contains_key(&key) {
+                    to.push(*numbers.entry(key).or_insert(next));
+                }
+            }
+        };
+        let mut all = Vec::new();
+        for change in self.changes.iter().take(MOST_CHANGES) {
+            let mut deciders = Deciders::default();
+            for (search, stmts) in search.iter_mut().zip([&change.old, &change.new]) {
+                add(search.whether(stmts), &mut deciders.whether);
+                add(search.what(stmts), &mut deciders.what);
+            }
+            for list in [&mut deciders.whether, &mut deciders.what] {
+                list.sort_unstable();
+                list.dedup();
+            }
+            all.push(deciders);
+        }
+        all
     }
 
     /// What people call a variable.
@@ -193,32 +245,7 @@ fn part(program: &Program, mut ty: TypeId, indices: &[u128]) -> Option<String> {
 /// In programs with more statements not everything is watched.
 const MOST_WIDELY: usize = 200_000;
 
-/// How one version calls its variables.
-struct Names<'a> {
-    program: &'a Program,
-    functions: Vec<u32>,
-    globals: FxHashMap<GlobalId, usize>,
-    /// The names of local variables, by what makes room for them.
-    locals: FxHashMap<StmtId, String>,
-}
-
-impl<'a> Names<'a> {
-    fn new(program: &'a Program, functions: Vec<u32>, globals: FxHashMap<GlobalId, usize>) -> Self {
-        let mut locals = FxHashMap::default();
-        for (_, function) in program.functions() {
-            for local in &function.locals {
-                // Two of the same name in different blocks have different lines, but lines move.
-                locals.insert(local.alloca, local.name.clone().unwrap_or_default());
-            }
-        }
-        Self {
-            program,
-            functions,
-            globals,
-            locals,
-        }
-    }
-
+impl Variables<'_> {
     fn marked(&self, numbers: &FxHashMap<Key, u32>, changed: &FxHashSet<StmtId>) -> Vec<u32> {
         let mut marked = vec![0; self.program.stmts.len()];
         if numbers.is_empty() {
@@ -257,7 +284,8 @@ impl<'a> Names<'a> {
     /// These statements, and those of the same function that compute with what they give.
     fn fed(&self, stmts: &[StmtId]) -> Vec<StmtId> {
         let mut all: FxHashSet<StmtId> = stmts.iter().copied().collect();
-        let functions: FxHashSet<FunctionId> = stmts.iter().map(|&it| self.function(it)).collect();
+        let functions: FxHashSet<FunctionId> =
+            stmts.iter().map(|&it| self.function_of(it)).collect();
         let mut list = stmts.to_vec();
         for function in functions {
             // What a statement uses comes before it, but for loops that keep values out of memory.
@@ -275,80 +303,6 @@ impl<'a> Names<'a> {
             }
         }
         list
-    }
-
-    fn function(&self, stmt: StmtId) -> FunctionId {
-        let block = self.program.stmt(stmt).block;
-        self.program.block(block).function
-    }
-
-    /// What a statement puts a value into. Addresses do not count as values.
-    fn key(&self, stmt: StmtId) -> Option<Key> {
-        let function = self.functions[self.function(stmt).index()];
-        match (self.program.stmt(stmt).op, self.program.operands(stmt)) {
-            (Op::Return, &[value]) if self.is_number(value) => Some(Key::Result(function)),
-            (Op::Store { volatile: false }, &[value, address]) if self.is_number(value) => {
-                self.place(function, address)
-            }
-            _ => None,
-        }
-    }
-
-    fn place(&self, function: u32, address: Operand) -> Option<Key> {
-        match address {
-            Operand::Global(id) => Some(Key::Global(*self.globals.get(&id)?, Vec::new())),
-            Operand::Const(id) => match self.program.constant(id) {
-                Const::Address(_, parts) => match parts.as_slice() {
-                    [Operand::Global(id), indices @ ..] => {
-                        let indices = self.indices(indices)?;
-                        Some(Key::Global(*self.globals.get(id)?, indices))
-                    }
-                    _ => None,
-                },
-                _ => None,
-            },
-            Operand::Stmt(made) => match self.program.stmt(made).op {
-                Op::Alloca(_) => Some(Key::Local(function, self.locals.get(&made)?.clone())),
-                Op::Address(ty) => {
-                    let Type::Struct(id) = self.program.ty(ty) else {
-                        return None;
-                    };
-                    let indices = self.indices(self.program.operands(made).get(1..)?)?;
-                    let name = self.program.structs[id.index()].name.clone();
-                    Some(Key::Member(name, indices))
-                }
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    /// The indices, if all are constants.
-    fn indices(&self, operands: &[Operand]) -> Option<Vec<u128>> {
-        let constants = operands.iter().map(|&operand| match operand {
-            Operand::Const(id) => match self.program.constant(id) {
-                Const::Int { bits, .. } => Some(*bits),
-                Const::Zero => Some(0),
-                _ => None,
-            },
-            _ => None,
-        });
-        constants.collect()
-    }
-
-    fn is_number(&self, operand: Operand) -> bool {
-        match operand {
-            Operand::Stmt(stmt) => {
-                let ty = self.program.stmt(stmt).ty;
-                matches!(self.program.ty(ty), Type::Int(_) | Type::Float(_))
-            }
-            Operand::Const(id) => {
-                let constant = self.program.constant(id);
-                matches!(constant, Const::Int { .. } | Const::Float(_))
-            }
-            // Parameters are put into their variables before anything is done with them.
-            _ => false,
-        }
     }
 }
 
@@ -369,7 +323,8 @@ mod tests {
          return y; }\n\
         int main(void) { struct pair p = {0, 0}; int y = 7; total = count(&p, y); return p.b; }\n";
 
-    /// The lines of the statements of each version that are watched, with the number of the variable.
+    /// The lines of the statements of each version that put values into what changes put values into, with
+    /// the number of the variable, and whether it is a single one.
     fn watched(edits: &[(&str, &str)]) -> ([Vec<(u32, u32)>; 2], Vec<bool>) {
         let new = edits.iter().fold(PROGRAM.to_owned(), |text, (from, to)| {
             text.replacen(from, to, 1)
@@ -378,7 +333,9 @@ mod tests {
             let watched = comparison.watched(old, new);
             let lines = |program: &Program, marked: &[u32]| {
                 let all = program.stmts.iter().zip(marked);
-                let all = all.filter(|(_, number)| **number != 0);
+                let is_compared =
+                    |number: u32| number != 0 && watched.compared[number as usize - 1];
+                let all = all.filter(|(_, number)| is_compared(**number));
                 let mut lines: Vec<_> = all
                     .map(|(stmt, &number)| (stmt.place.unwrap().line, number))
                     .collect();
@@ -386,7 +343,9 @@ mod tests {
                 lines
             };
             let both = [lines(old, &watched.old), lines(new, &watched.new)];
-            (both, watched.single)
+            let single = watched.single.iter().zip(&watched.compared);
+            let single = single.filter(|(_, compared)| **compared);
+            (both, single.map(|(single, _)| *single).collect())
         })
     }
 
@@ -436,5 +395,37 @@ mod tests {
     fn what_only_one_version_stores() {
         let (lines, _) = watched(&[("total = y;", "")]);
         assert_eq!(lines, [vec![(7, 1), (9, 1)], vec![(9, 1)]]);
+    }
+
+    const COUNTING: &str = "int getchar(void);\n\
+        static int lines, rest, other;\n\
+        static int enough(void) { return lines > 2; }\n\
+        int main(void) { int c;\n\
+         while ((c = getchar()) >= 0) if (c == 10) lines++; else other++;\n\
+         if (enough()) return rest + 1;\n\
+         return 0; }\n";
+
+    #[test]
+    fn what_decides_about_a_change_is_watched_by_way_of_others() {
+        let new = COUNTING.replacen("rest + 1", "rest + 2", 1);
+        compared(COUNTING, &new, |old, new, comparison| {
+            let watched = comparison.watched(old, new);
+            let names = |numbers: &[u32]| -> Vec<&str> {
+                let names = numbers.iter();
+                let names = names.map(|&number| watched.names[number as usize - 1].as_str());
+                names.collect()
+            };
+            let [deciders] = watched.deciding.as_slice() else {
+                panic!("{:?}", watched.deciding);
+            };
+            let whether = names(&deciders.whether);
+            // Not what the other way of the loop counts, and not what is only read.
+            assert_eq!(whether, ["result of enough()", "lines", "c"]);
+            assert!(names(&deciders.what).contains(&"rest"));
+            // Only what the change puts a value into is compared.
+            let compared = watched.names.iter().zip(&watched.compared);
+            let compared: Vec<_> = compared.filter(|(_, compared)| **compared).collect();
+            assert_eq!(compared.len(), 1);
+        });
     }
 }

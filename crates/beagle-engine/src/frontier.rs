@@ -348,9 +348,28 @@ impl Frontier {
             return None;
         }
         let guess = least(Kind::Loose);
-        match loose <= HEAD_START + (direct + other) / 2 {
+        let share = match self.is_worth_it(guess) {
+            true => HEAD_START + (direct + other) / 2,
+            false => (direct + other) / 6,
+        };
+        match loose <= share {
             true => guess.or(exact),
             false => exact.or(guess),
+        }
+    }
+
+    /// Whether a guess promises about as much as what leads elsewhere for sure.
+    fn is_worth_it(&self, guess: Option<(usize, Kind, Stock)>) -> bool {
+        let cost = |(strategy, kind, stock): (usize, Kind, Stock)| {
+            let heap = &self.queues[strategy].heaps[kind as usize][stock as usize];
+            heap.peek().map(|entry| entry.cost)
+        };
+        let Some((strategy, _, stock)) = guess else {
+            return false;
+        };
+        match (guess.and_then(cost), cost((strategy, Kind::Other, stock))) {
+            (Some(guess), Some(sure)) => guess <= sure + MARGIN,
+            _ => true,
         }
     }
 
@@ -382,6 +401,9 @@ impl Frontier {
 /// So much effort may go into questions that would show a difference by themselves before others
 /// have their turn.
 const HEAD_START: u64 = 100;
+
+/// A guess may promise so much less than what leads elsewhere for sure.
+const MARGIN: f32 = 2.0;
 
 /// Runs of no more conditions count as short.
 const SHORT: f32 = 300.0;

@@ -7,6 +7,7 @@
 //! ask first, the [`Engine`] asks and runs what the solver answers. Whether a difference is one is
 //! for the native programs to say, not for this crate.
 
+mod affairs;
 mod closing;
 mod distance;
 mod engine;

@@ -8,6 +8,7 @@ use beagle_trace::event::Site;
 use beagle_trace::{AssumeReason, Input};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
+use crate::affairs::Affairs;
 use crate::closing::{Closing, OPEN};
 use crate::loosen::Astray;
 use crate::question::{Aim, Edge, From, Question};
@@ -107,10 +108,14 @@ pub struct Product {
     pub effects: Vec<Effect>,
     /// The steps of both versions in one order, until they were looked at.
     pub order: Vec<Met>,
+    /// What the variables held that decide about changes.
+    pub affairs: Affairs,
     /// The nodes of the change sequence graph that were met, if there is one.
     pub trail: Vec<Visit>,
     /// How many ways on it was the first to take.
     pub merit: usize,
+    /// The same, whatever changes were executed before.
+    pub merit_anytime: usize,
     /// How many of these are in the program itself, not in models of libc functions.
     pub news: usize,
     /// The ways on that were taken.
@@ -184,8 +189,10 @@ impl Product {
                 changed_from: usize::MAX,
                 effects: Vec::new(),
                 order: Vec::new(),
+                affairs: Affairs::default(),
                 trail: Vec::new(),
                 merit: 0,
+                merit_anytime: 0,
                 news: 0,
                 edges: FxHashSet::default(),
                 lost: [old, new]
@@ -350,9 +357,7 @@ impl Builder<'_> {
             }
             What::Value(place) => {
                 if let Some(&value) = self.traced(side).values.get(&word) {
-                    let known = self.variables.entry(place).or_default();
-                    known[side as usize] = Some(value);
-                    self.stale.push(place);
+                    self.put(side, place, value);
                 }
                 return;
             }
@@ -364,6 +369,19 @@ impl Builder<'_> {
         self.note(side, &step);
         if let Some((expr, kind)) = self.condition(side, word) {
             self.hold_at(side, From::One(side), &step, kind, expr);
+        }
+    }
+
+    /// Something was put into a variable that is watched.
+    fn put(&mut self, side: Side, place: u32, value: Expr) {
+        if self.twin.is_compared(place) {
+            let known = self.variables.entry(place).or_default();
+            known[side as usize] = Some(value);
+            self.stale.push(place);
+        }
+        if side == Side::New {
+            let value = self.pool.value(value).map(|value| value as u64);
+            self.product.affairs.put(self.step, place, value);
         }
     }
 

@@ -51,12 +51,25 @@ pub struct Edge {
     /// leads to something else each time.
     pub constant: Option<u64>,
     /// How often changes had been executed when control came here, as a power of two: what is
-    /// known at first may be new later.
+    /// known at first may be new later. [`ANYTIME`] if that does not count.
     pub mark: u8,
     /// The level of the step: see [`Step`](crate::steps::Step).
     pub level: u8,
     /// The caller, likewise: what a function does for one need not be known for another.
     pub caller: u32,
+}
+
+/// The mark of ways that are the same whatever was executed before.
+const ANYTIME: u8 = u8::MAX;
+
+impl Edge {
+    /// The same way, whatever changes were executed before.
+    pub fn anytime(self) -> Self {
+        Self {
+            mark: ANYTIME,
+            ..self
+        }
+    }
 }
 
 /// A question about a run.

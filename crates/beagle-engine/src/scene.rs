@@ -8,6 +8,7 @@ use beagle_program::{BlockId, Dependence, Fact, Op, StmtId};
 use beagle_trace::event::{MODEL_SITES, Site};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::affairs::Affair;
 use crate::distance::{ControlGraph, Distances};
 use crate::product::{Effect, Product, Seen, Stock};
 use crate::question::{Aim, Edge, Question};
@@ -74,6 +75,12 @@ pub struct Scene<'a> {
     /// By [`Stock`].
     covered: FxHashMap<(Side, Edge), [u32; 2]>,
     tried: FxHashMap<(Stock, Edge), Tries>,
+    /// How often a way on was asked for while a variable held something.
+    tried_in: FxHashMap<(Stock, Edge, Affair), u32>,
+    /// The variables that decide about what is wanted now.
+    deciding_now: FxHashSet<u32>,
+    /// What variables were seen to hold that decide about changes.
+    affairs: FxHashMap<Affair, [u32; 2]>,
     /// By change.
     pub progress: Vec<Progress>,
     /// What is known of the change sequence graph, once there is one.
@@ -103,6 +110,9 @@ impl<'a> Scene<'a> {
             irrelevance,
             covered: FxHashMap::default(),
             tried: FxHashMap::default(),
+            tried_in: FxHashMap::default(),
+            deciding_now: FxHashSet::default(),
+            affairs: FxHashMap::default(),
             progress: vec![Progress::default(); changes],
             sequences: None,
         };
@@ -139,6 +149,7 @@ impl<'a> Scene<'a> {
         let reached: Vec<bool> = self.progress.iter().map(|change| change.reached).collect();
         let wanted = |change: usize| !reached[change];
         self.unreached = self.distances(&wanted);
+        self.look_for_deciding();
         // With more, slices take longer than they save.
         let size = Side::BOTH.map(|side| self.twin.half(side).program.stmts.len());
         if reached.iter().all(|&reached| reached) || size.iter().any(|&size| size > MOST_SLICED) {
@@ -164,6 +175,18 @@ impl<'a> Scene<'a> {
         });
     }
 
+    /// What decides whether changes are executed that were not yet; if all were, what they make.
+    fn look_for_deciding(&mut self) {
+        let all = || self.twin.deciding().iter().zip(&self.progress);
+        let unreached = all().filter(|(_, progress)| !progress.reached);
+        let whether = unreached.flat_map(|(deciders, _)| &deciders.whether);
+        let mut deciding: FxHashSet<u32> = whether.copied().collect();
+        if deciding.is_empty() {
+            deciding.extend(all().flat_map(|(deciders, _)| &deciders.what));
+        }
+        self.deciding_now = deciding;
+    }
+
     fn distances(&self, wanted: &dyn Fn(usize) -> bool) -> [Distances; 2] {
         Side::BOTH.map(|side| {
             let half = self.twin.half(side);
@@ -184,6 +207,21 @@ impl<'a> Scene<'a> {
             let is_new = known(*counts, product.stock) == 0;
             product.merit += usize::from(is_new);
             product.news += usize::from(is_new && edge.1.site < MODEL_SITES);
+            counts[product.stock as usize] += 1;
+        }
+        let affairs = product.affairs.seen();
+        let affairs = affairs.filter(|(place, _)| self.deciding_now.contains(place));
+        for affair in affairs.collect::<FxHashSet<_>>() {
+            let counts = self.affairs.entry(affair).or_default();
+            let is_new = known(*counts, product.stock) == 0;
+            product.merit += usize::from(is_new);
+            counts[product.stock as usize] += 1;
+        }
+        let anytime = product.edges.iter();
+        let anytime = anytime.map(|&(side, edge)| (side, edge.anytime()));
+        for edge in anytime.collect::<FxHashSet<_>>() {
+            let counts = self.covered.entry(edge).or_default();
+            product.merit_anytime += usize::from(known(*counts, product.stock) == 0);
             counts[product.stock as usize] += 1;
         }
         let mut changed = false;
@@ -220,19 +258,44 @@ impl<'a> Scene<'a> {
     }
 
     /// Notes that a way on was asked for.
-    pub fn tried(&mut self, stock: Stock, edge: Edge) {
-        self.tried.entry((stock, edge)).or_default().count += 1;
+    pub fn tried(&mut self, product: &Product, question: &Question) {
+        let (stock, edge) = (product.stock, question.edge);
+        let affairs: Vec<Affair> = self.affairs(product, question).collect();
+        for affair in affairs {
+            *self.tried_in.entry((stock, edge, affair)).or_default() += 1;
+        }
+        for edge in [edge, edge.anytime()] {
+            self.tried.entry((stock, edge)).or_default().count += 1;
+        }
     }
 
     /// Notes that asking for a way on led to where no run had been.
     pub fn paid(&mut self, stock: Stock, edge: Edge) {
-        self.tried.entry((stock, edge)).or_default().paid += 1;
+        for edge in [edge, edge.anytime()] {
+            self.tried.entry((stock, edge)).or_default().paid += 1;
+        }
     }
 
     /// What became of asking for a way on.
     pub fn tries(&self, stock: Stock, edge: Edge) -> Tries {
         let tries = self.tried.get(&(stock, edge));
         tries.copied().unwrap_or_default()
+    }
+
+    /// What the variables hold where a question is asked that decide about what is wanted now.
+    fn affairs(&self, product: &Product, question: &Question) -> impl Iterator<Item = Affair> {
+        let affairs = product.affairs.at(question.step).iter().copied();
+        affairs.filter(|(place, _)| self.deciding_now.contains(place))
+    }
+
+    /// How often a way on was asked for in a state of affairs that is like this one in what it was least
+    /// asked for in; `None` if nothing is known of it.
+    pub fn tries_now(&self, product: &Product, question: &Question) -> Option<u32> {
+        let counts = self.affairs(product, question).map(|affair| {
+            let tried = self.tried_in.get(&(product.stock, question.edge, affair));
+            tried.copied().unwrap_or(0)
+        });
+        counts.min()
     }
 
     /// How often a way on was taken. What others found does not count for those that do not come of it: it

@@ -5,6 +5,7 @@
 //! what can come after the last node that its path met.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use beagle_program::BlockId;
 use beagle_sequence::{Graph, NodeKind};
@@ -14,8 +15,10 @@ use crate::distance::Distances;
 use crate::product::Product;
 use crate::question::Question;
 use crate::scene::Scene;
+use crate::steps::Step;
 use crate::trail::{self, Marks, Visit, longer};
 use crate::twin::{Side, Twin};
+use crate::walk::Met;
 
 /// So many nodes have their distances kept, for programs of usual size.
 const MOST_KEPT: usize = 40_000_000;
@@ -29,6 +32,9 @@ const KNOWN: [(f32, f32); 4] = [(0.0, 1.0), (1.0, 0.5), (2.0, 0.3), FAMILIAR];
 
 /// Of a target that was met as often as any.
 pub const FAMILIAR: (f32, f32) = (4.0, 0.1);
+
+/// What is taken off for ways between two changes.
+const BETWEEN: f32 = 2.0;
 
 /// What cannot be reached by branches alone may be reached by what they do.
 pub const ASTRAY: f32 = 6.0;
@@ -44,6 +50,8 @@ pub struct Sequences {
     /// Changes of which the second came after the first, with none between.
     pairs: FxHashSet<(usize, usize)>,
     distances: RefCell<FxHashMap<u32, [Distances; 2]>>,
+    /// The changes that can come next, by the last one.
+    next: RefCell<FxHashMap<Option<u32>, Rc<[u32]>>>,
     most_kept: usize,
 }
 
@@ -64,14 +72,16 @@ impl Sequences {
             prefixes: FxHashSet::default(),
             pairs: FxHashSet::default(),
             distances: RefCell::default(),
+            next: RefCell::default(),
             most_kept: MOST_KEPT / size.max(1) + 1,
             graph,
         }
     }
 
-    /// Where the nodes are in each version.
-    pub fn marks(&self) -> &[Marks; 2] {
-        &self.marks
+    /// The nodes that a run met.
+    pub fn trail(&self, twin: &Twin<'_>, steps: [&[Step]; 2], order: &[Met]) -> Vec<Visit> {
+        let is_change = |node| self.is_change(node);
+        trail::trail(twin, &self.marks, &is_change, steps, order)
     }
 
     /// Pairs of changes of which the graph has the second after the first with none between, and no
@@ -111,12 +121,13 @@ impl Sequences {
     pub fn add(&mut self, trail: &[Visit]) {
         let (mut last, mut change) = (None, None);
         for visit in trail {
-            if let NodeKind::Change(next) = self.graph.nodes[visit.node as usize].kind
-                && let Some(before) = change.replace(next)
-            {
+            self.met[visit.node as usize] = true;
+            let NodeKind::Change(next) = self.graph.nodes[visit.node as usize].kind else {
+                continue;
+            };
+            if let Some(before) = change.replace(next) {
                 self.pairs.insert((before, next));
             }
-            self.met[visit.node as usize] = true;
             self.taken.insert((last, visit.node));
             self.prefixes.insert(visit.prefix);
             last = Some(visit.node);
@@ -135,39 +146,65 @@ impl Sequences {
         let before = product
             .trail
             .partition_point(|visit| visit.step as usize <= question.step);
-        let last = before.checked_sub(1).map(|index| product.trail[index]);
+        let (past, future) = product.trail.split_at(before);
+        let is_change = |visit: &&Visit| self.is_change(visit.node);
+        let last = past.iter().rev().find(is_change);
         let from = last.map(|visit| visit.node);
         let prefix = last.map_or(0, |visit| visit.prefix);
         // What decides whether a change runs may be assigned long before.
         let unmet = scene.to_unreached(question, context);
         let mut best = unmet.map_or(ASTRAY, |far| ASTRAY.min(far as f32));
-        let mut look = |target: usize| {
-            let (known, each) = self.known(from, prefix, target as u32);
+        for &target in self.next(from).iter().take(MOST_TARGETS) {
+            let (known, each) = self.known(from, prefix, target);
             if best <= known {
-                return;
+                continue;
             }
-            if let Some(distance) = self.distance(scene, question, context, target as u32) {
+            if let Some(distance) = self.distance(scene, question, context, target) {
                 best = best.min(known + each * distance as f32);
             }
-        };
-        match from {
-            Some(node) => {
-                let next = self.graph.successors(node as usize).iter();
-                next.take(MOST_TARGETS).for_each(|edge| look(edge.to));
-            }
-            None => {
-                let first = self.graph.first.iter();
-                first.take(MOST_TARGETS).for_each(|&node| look(node));
-            }
+        }
+        // What happens between two changes decides what the second makes of the first.
+        if from.is_some() && future.iter().any(|visit| self.is_change(visit.node)) {
+            best -= BETWEEN;
         }
         best
     }
 
+    fn is_change(&self, node: u32) -> bool {
+        matches!(self.graph.nodes[node as usize].kind, NodeKind::Change(_))
+    }
+
+    /// The changes that can come next after one, or first.
+    fn next(&self, from: Option<u32>) -> Rc<[u32]> {
+        let mut known = self.next.borrow_mut();
+        let next = known.entry(from).or_insert_with(|| {
+            let mut seen = FxHashSet::default();
+            let mut work: Vec<usize> = match from {
+                Some(node) => {
+                    let next = self.graph.successors(node as usize).iter();
+                    next.map(|edge| edge.to).collect()
+                }
+                None => self.graph.first.clone(),
+            };
+            let mut found = Vec::new();
+            while let Some(node) = work.pop() {
+                if !seen.insert(node) {
+                    continue;
+                }
+                match self.is_change(node as u32) {
+                    true => found.push(node as u32),
+                    false => work.extend(self.graph.successors(node).iter().map(|edge| edge.to)),
+                }
+            }
+            found.sort_unstable();
+            found.into()
+        });
+        next.clone()
+    }
+
     fn known(&self, from: Option<u32>, prefix: u64, target: u32) -> (f32, f32) {
-        let node = &self.graph.nodes[target as usize];
         let class = if !self.met[target as usize] {
-            // Outputs are many, and what leads to them is mostly not what changed.
-            usize::from(node.kind == NodeKind::Output)
+            0
         } else if !self.taken.contains(&(from, target)) {
             1
         } else if !self.prefixes.contains(&longer(prefix, from, target)) {

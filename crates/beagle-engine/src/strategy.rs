@@ -63,8 +63,14 @@ fn held<'p>(product: &'p Product, question: &Question) -> Option<&'p Held> {
 
 /// How often the same was tried in vain, so that nothing is tried over and over.
 fn weariness(scene: &Scene<'_>, product: &Product, question: &Question) -> f32 {
-    let tries = scene.tries(product.stock, question.edge);
-    (tries.count.saturating_sub(tries.paid) as f32).sqrt()
+    let vain = vain(scene, product, question.edge);
+    let now = scene.tries_now(product, question);
+    vain.min(now.unwrap_or(u32::MAX) as f32).sqrt()
+}
+
+fn vain(scene: &Scene<'_>, product: &Product, edge: Edge) -> f32 {
+    let tries = scene.tries(product.stock, edge);
+    tries.count.saturating_sub(tries.paid) as f32
 }
 
 /// Both versions as one: whatever makes them differ at once, then what lies behind a parting.
@@ -245,7 +251,7 @@ impl Strategy for Isolation {
                 costs.fold(ASTRAY, f32::min)
             }
         };
-        Some(toward(scene, product, question, far))
+        Some(13.0 + far + anytime(scene, product, question))
     }
 }
 
@@ -276,28 +282,50 @@ impl Strategy for Unguided {
     }
 
     fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
-        let weariness = weariness(scene, product, question) * 2.0;
-        let cost = 20.0 + weariness + novelty(scene, product, question) - promise(product);
+        let cost = 20.0 + anytime(scene, product, question);
         (question.aim == Aim::Flip).then_some(cost)
     }
 }
 
+/// How well a way on is known to those who do not know what changes were executed before.
+fn anytime(scene: &Scene<'_>, product: &Product, question: &Question) -> f32 {
+    let edge = question.edge.anytime();
+    let known = vain(scene, product, edge).sqrt() * 2.0 + newness(scene, product, question, edge);
+    known - promised(product.merit_anytime)
+}
+
 /// A run that did something for the first time may be near to more of that.
 fn promise(product: &Product) -> f32 {
-    (1.0 + product.merit as f32).ln().min(3.0)
+    promised(product.merit)
+}
+
+fn promised(merit: usize) -> f32 {
+    (1.0 + merit as f32).ln().min(3.0)
 }
 
 /// 0 for what no run has done yet, and for what led to something new each time, as the comparison with
 /// each name in a list does.
 fn novelty(scene: &Scene<'_>, product: &Product, question: &Question) -> f32 {
+    let newness = newness(scene, product, question, question.edge);
+    match scene.tries_now(product, question) {
+        // Not in this state of affairs.
+        Some(0) => newness - UNTRIED,
+        _ => newness,
+    }
+}
+
+/// What is taken off for what was not tried in a state of affairs.
+const UNTRIED: f32 = 2.0;
+
+fn newness(scene: &Scene<'_>, product: &Product, question: &Question, edge: Edge) -> f32 {
     let stock = product.stock;
     let sides = Side::BOTH.into_iter();
     let sides = sides.filter(|&side| question.from.includes(side));
-    let counts = sides.map(|side| scene.coverage(stock, side, question.edge));
-    match (question.edge.to, counts.min()) {
+    let counts = sides.map(|side| scene.coverage(stock, side, edge));
+    match (edge.to, counts.min()) {
         (Some(_), Some(0)) => 0.0,
         (Some(_), Some(count)) => {
-            let tries = scene.tries(stock, question.edge);
+            let tries = scene.tries(stock, edge);
             let vain = 1.0 - tries.paid as f32 / tries.count.max(1) as f32;
             vain * (1.0 + (count as f32).ln() * 0.5)
         }

@@ -31,7 +31,7 @@ pub struct Visit {
     pub step: u32,
     /// The node.
     pub node: u32,
-    /// Equal for runs that came here by the same sequence of nodes, loops once.
+    /// Equal for runs that came here by the same sequence of changes, loops once.
     pub prefix: u64,
 }
 
@@ -372,6 +372,7 @@ impl<'a> Tracker<'a> {
 pub fn trail(
     twin: &Twin<'_>,
     marks: &[Marks; 2],
+    is_change: &dyn Fn(u32) -> bool,
     steps: [&[Step]; 2],
     order: &[Met],
 ) -> Vec<Visit> {
@@ -383,10 +384,13 @@ pub fn trail(
         let [old, new] = &mut trackers;
         for (node, _) in old.found.drain(..).chain(new.found.drain(..)) {
             if visits.last().is_none_or(|last| last.node != node) {
+                if is_change(node) {
+                    path.on(node);
+                }
                 visits.push(Visit {
                     step: number as u32,
                     node,
-                    prefix: path.on(node),
+                    prefix: path.hash,
                 });
             }
         }
@@ -453,22 +457,21 @@ pub fn acts(
     Acts::new(acts, effects)
 }
 
-/// How far a sequence has come. What was done before, in this order, does not make it longer.
+/// How far a sequence of changes has come. What was done before, in this order, does not make it longer.
 #[derive(Default)]
-pub struct Prefix {
+struct Prefix {
     last: Option<u32>,
     taken: FxHashSet<(Option<u32>, u32)>,
     hash: u64,
 }
 
 impl Prefix {
-    /// Goes on to a node; a number for the sequence so far.
-    pub fn on(&mut self, node: u32) -> u64 {
+    /// Goes on to a node.
+    fn on(&mut self, node: u32) {
         if self.taken.insert((self.last, node)) {
             self.hash = longer(self.hash, self.last, node);
         }
         self.last = Some(node);
-        self.hash
     }
 }
 

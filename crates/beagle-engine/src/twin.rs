@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::fmt;
 
-use beagle_change::{Comparison, Watched};
+use beagle_change::{Comparison, Deciders, Watched};
 use beagle_program::{BlockId, CallGraph, Flow, FunctionId, Program, StmtId};
 use beagle_trace::event::{MODEL_SITES, Site};
 use rustc_hash::FxHashMap;
@@ -195,8 +195,17 @@ impl<'a> Twin<'a> {
     /// Whether a variable that is watched, by its number, is one: what was last put there is what it
     /// holds.
     pub fn is_single(&self, place: u32) -> bool {
-        let index = place.checked_sub(1).map(|index| index as usize);
-        index.and_then(|index| self.watched.single.get(index)) == Some(&true)
+        is_set(&self.watched.single, place)
+    }
+
+    /// Whether what old and new make of a variable that is watched is compared.
+    pub fn is_compared(&self, place: u32) -> bool {
+        is_set(&self.watched.compared, place)
+    }
+
+    /// The variables that decide about each change, as far as that is known.
+    pub fn deciding(&self) -> &[Deciders] {
+        &self.watched.deciding
     }
 
     /// What people call a variable that is watched.
@@ -220,4 +229,10 @@ impl<'a> Twin<'a> {
         pair.flatten()
             .is_none_or(|pair| pair.old.is_some() && pair.new.is_some())
     }
+}
+
+/// A property of a variable that is watched.
+fn is_set(of: &[bool], place: u32) -> bool {
+    let index = place.checked_sub(1).map(|index| index as usize);
+    index.and_then(|index| of.get(index)) == Some(&true)
 }

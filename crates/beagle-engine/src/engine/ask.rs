@@ -73,7 +73,7 @@ impl Engine<'_> {
         {
             question.asked = seen.iter().map(|&way| self.pool.not(way)).collect();
         }
-        self.scene.tried(chosen.stock, question.edge);
+        self.scene.tried(&record.product, &question);
         self.solver.set_budget(Budget {
             question: ROUNDS[(at.round as usize).min(ROUNDS.len() - 1)],
             deadline: Some(self.options.deadline),

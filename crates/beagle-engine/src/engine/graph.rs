@@ -12,7 +12,7 @@ use crate::sequences::Sequences;
 use crate::steps::Step;
 use crate::strategy::{PRUNE, SEQUENCES};
 use crate::streams::first_difference;
-use crate::trail::{acts, trail};
+use crate::trail::acts;
 use crate::walk::Met;
 
 /// A graph that is still to come.
@@ -110,7 +110,7 @@ impl Engine<'_> {
             };
             let [old, new] = &walked.steps;
             let steps = [&old[..], &new[..]];
-            record.product.trail = trail(self.twin, sequences.marks(), steps, &walked.order);
+            record.product.trail = sequences.trail(self.twin, steps, &walked.order);
             sequences.add(&record.product.trail);
         }
         self.scene.sequences = Some(sequences);
@@ -129,7 +129,7 @@ impl Engine<'_> {
         let order = std::mem::take(&mut product.order);
         let steps = [old.steps(), new.steps()];
         if let Some(sequences) = &self.scene.sequences {
-            product.trail = trail(self.twin, sequences.marks(), steps, &order);
+            product.trail = sequences.trail(self.twin, steps, &order);
         } else if let Some(awaited) = &mut self.awaited
             && awaited.kept + order.len() <= MOST_STEPS
         {
