@@ -284,11 +284,12 @@ impl Fuzzer {
             kept |= *count == 1;
         }
         if kept && !old.timed_out() && !new.timed_out() {
-            let touches = touches || old.whole != new.whole;
             self.corpus.add(Kept {
                 input: input.clone(),
                 near,
                 touches,
+                parts: old.whole != new.whole,
+                work: old.work + new.work,
             });
         }
         let news = told.then(|| News {

@@ -21,6 +21,8 @@ pub struct Outcome {
     pub path: u64,
     /// Which blocks were executed, and about how often; comparable between the versions.
     pub whole: u64,
+    /// How long it took, in units that only mean something to each other.
+    pub work: u64,
     pub(crate) outputs: u64,
     pub(crate) compares: u32,
 }

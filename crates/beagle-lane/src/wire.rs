@@ -26,7 +26,7 @@ pub const MODE_KEEP: u32 = 2;
 pub const MODE_COMPARES: u32 = 4;
 
 /// The size of a `struct result`.
-pub const RESULT_SIZE: usize = 72;
+pub const RESULT_SIZE: usize = 80;
 /// The size of the header.
 pub const HEADER_SIZE: usize = 104;
 /// Where the program says how many counters it has.
@@ -177,6 +177,7 @@ pub fn decode_result(bytes: &[u8]) -> Outcome {
         whole: long(bytes, 48),
         outputs: long(bytes, 56),
         compares: word(bytes, 64),
+        work: long(bytes, 72),
     }
 }
 

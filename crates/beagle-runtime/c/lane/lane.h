@@ -105,6 +105,7 @@ struct result {
   u64 outputs; /* MODE_KEEP: where they start, else 0 */
   u32 compares; /* MODE_COMPARES: bytes of records */
   u32 kept;     /* MODE_KEEP: bytes of records */
+  u64 work;     /* how long it took, in no particular unit */
 };
 
 /* --- What only this process knows --- */

@@ -216,7 +216,9 @@ static void run_here(const u8 *base, const u8 *input) {
   L->runs++;
   files_start(base, input);
   feedback_start();
+  u64 start = __builtin_ia32_rdtsc();
   run_program(base, input);
+  L->result->work = __builtin_ia32_rdtsc() - start;
   feedback_end(L->result);
   files_end(L->result, L->header->most_output, (L->header->mode & MODE_KEEP) != 0);
 }

@@ -61,8 +61,10 @@ fn turns(fuzzer: &mut Fuzzer, seeds: &[Input], link: &Link<'_>) -> Result<(), Er
         fuzzer.add(seed.clone());
     }
     let mut last = Instant::now();
+    let mut pace = Pace::new();
     while !link.over.load(Ordering::Relaxed) {
         while let Ok(input) = link.made.try_recv() {
+            pace.count();
             fuzzer.add(input);
         }
         let start = Instant::now();
@@ -83,11 +85,46 @@ fn turns(fuzzer: &mut Fuzzer, seeds: &[Input], link: &Link<'_>) -> Result<(), Er
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-        } else if !link.alone {
+        } else if !link.alone && pace.is_brisk() {
             std::thread::sleep(rest(last.elapsed(), start.elapsed()));
         }
     }
     Ok(())
+}
+
+/// How many inputs the search makes.
+struct Pace {
+    since: Instant,
+    count: u32,
+    before: u32,
+}
+
+/// Over which the inputs are counted.
+const WINDOW: Duration = Duration::from_secs(3);
+/// A search that makes fewer than this in that time gets no further with more of the machine.
+const FEW: u32 = 15;
+
+impl Pace {
+    /// As if it were a good one.
+    fn new() -> Self {
+        Self {
+            since: Instant::now(),
+            count: 0,
+            before: FEW,
+        }
+    }
+
+    fn count(&mut self) {
+        self.count += 1;
+    }
+
+    fn is_brisk(&mut self) -> bool {
+        if self.since.elapsed() >= WINDOW {
+            self.since = Instant::now();
+            self.before = std::mem::take(&mut self.count);
+        }
+        self.count.max(self.before) >= FEW
+    }
 }
 
 /// How long to leave the machine to others: who has found nothing for some time works less, but never stops.
