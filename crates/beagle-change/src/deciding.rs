@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use beagle_program::{BlockId, CallGraph, Flow, FunctionId, Op, Operand, StmtId};
+use beagle_program::{BlockId, CallGraph, Flow, FunctionId, Op, Operand, Program, StmtId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::variable::{Key, Variables};
@@ -26,8 +26,37 @@ pub(crate) struct Deciding<'a> {
     variables: &'a Variables<'a>,
     calls: CallGraph,
     assigning: FxHashMap<Key, Vec<StmtId>>,
-    /// By function and block: the branches that decide whether the block runs.
-    controls: FxHashMap<FunctionId, FxHashMap<BlockId, Vec<StmtId>>>,
+    /// By function.
+    controls: FxHashMap<FunctionId, Controls>,
+}
+
+/// What decides about the blocks of a function.
+#[derive(Default)]
+struct Controls {
+    /// By block: the branches, and calls that may not come back, that decide whether it runs.
+    by: FxHashMap<BlockId, Vec<StmtId>>,
+    /// The blocks that run whenever the function is called.
+    always: FxHashSet<BlockId>,
+}
+
+impl Controls {
+    fn of(program: &Program, calls: &CallGraph, id: FunctionId) -> Self {
+        let mut controls = Self::default();
+        let flow = Flow::of(program, calls, id);
+        for control in flow.control(program, calls) {
+            let by = controls.by.entry(control.block).or_default();
+            if !by.contains(&control.by) {
+                by.push(control.by);
+            }
+        }
+        let function = program.function(id);
+        if let Some(entry) = function.entry() {
+            // The condition of a loop decides about itself, but is always asked once.
+            let always = |&block: &BlockId| block == entry || flow.post_dominates(block, entry);
+            controls.always = function.blocks().filter(always).collect();
+        }
+        controls
+    }
 }
 
 impl<'a> Deciding<'a> {
@@ -74,9 +103,10 @@ impl<'a> Deciding<'a> {
     /// What a statement reads, and where that is assigned.
     fn read(&self, search: &mut Search, stmt: StmtId, depth: u32) {
         for key in self.variables.read_by(stmt) {
-            if search.seen.insert(key.clone()) {
-                let assigning = self.assigning.get(&key).into_iter().flatten();
-                for &stmt in assigning.take(MOST_ASSIGNING) {
+            // What nothing is put into would never be seen to change.
+            let assigning = self.assigning.get(&key);
+            if let Some(assigning) = assigning.filter(|_| search.seen.insert(key.clone())) {
+                for &stmt in assigning.iter().take(MOST_ASSIGNING) {
                     search.push(stmt, depth + 1);
                 }
                 search.found.push(key);
@@ -90,29 +120,22 @@ impl<'a> Deciding<'a> {
         let block = program.stmt(stmt).block;
         let function = program.block(block).function;
         let calls = &self.calls;
-        let controls = self.controls.entry(function).or_insert_with(|| {
-            let flow = Flow::of(program, calls, function);
-            let mut by: FxHashMap<BlockId, Vec<StmtId>> = FxHashMap::default();
-            for control in flow.control(program, calls) {
-                let branches = by.entry(control.block).or_default();
-                if matches!(program.stmt(control.by).op, Op::Branch | Op::Switch)
-                    && !branches.contains(&control.by)
-                {
-                    branches.push(control.by);
-                }
+        let controls = self.controls.entry(function);
+        let controls = controls.or_insert_with(|| Controls::of(program, calls, function));
+        let mut calling: Vec<StmtId> = Vec::new();
+        for &by in controls.by.get(&block).into_iter().flatten() {
+            match program.stmt(by).op {
+                Op::Branch | Op::Switch => search.push(by, depth),
+                // What decides about a call that may not come back decides about what comes after it.
+                _ => calling.push(by),
             }
-            by
-        });
-        let branches = controls.get(&block);
-        for &branch in branches.into_iter().flatten() {
-            search.push(branch, depth);
         }
-        if branches.is_none() {
-            let callers = calls.callers(function).to_vec();
-            for call in callers {
-                if depth <= DEEPEST && search.called.insert(call) {
-                    self.controlled(search, call, depth + 1);
-                }
+        if controls.always.contains(&block) {
+            calling.extend(calls.callers(function));
+        }
+        for call in calling {
+            if depth <= DEEPEST && search.called.insert(call) {
+                self.controlled(search, call, depth + 1);
             }
         }
     }

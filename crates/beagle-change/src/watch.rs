@@ -2,13 +2,15 @@
 //! compared there, and those that decide about changes.
 
 use beagle_program::{FunctionId, Op, Operand, Program, StmtId, Type, TypeId};
+use beagle_trace::event::DECIDING;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::comparison::Comparison;
 use crate::deciding::Deciding;
 use crate::variable::{Key, Variables};
 
-/// The variables of both versions into which changed statements put values.
+/// The variables of both versions into which changed statements put values, and those that decide about
+/// changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watched {
     /// By `StmtId` of old: the number of the variable that the statement puts a value into, from 1;
@@ -21,8 +23,6 @@ pub struct Watched {
     pub single: Vec<bool>,
     /// By number less 1: what people call it.
     pub names: Vec<String>,
-    /// By number less 1: whether changes put values into it, so that what old and new make of it is compared.
-    pub compared: Vec<bool>,
     /// By change: the numbers of variables that decide whether and how it acts.
     pub deciding: Vec<Deciders>,
 }
@@ -56,7 +56,8 @@ const MOST_DECIDED: usize = 100_000;
 const MOST_STATEMENTS: usize = 2000;
 
 impl Comparison {
-    /// The variables that changes put values into.
+    /// The variables that changes put values into, and those that decide about changes, whose numbers have
+    /// [`DECIDING`] added.
     pub fn watched(&self, old: &Program, new: &Program) -> Watched {
         self.watch(old, new, false)
     }
@@ -106,51 +107,61 @@ impl Comparison {
                 (0..count).map(StmtId).collect()
             });
         }
-        let compared = numbers.len();
-        let deciding = match old.stmts.len().max(new.stmts.len()) <= MOST_DECIDED {
-            true => self.deciding(&sides, &mut numbers),
-            false => Vec::new(),
-        };
-        let compared = (0..numbers.len()).map(|index| index < compared).collect();
-        let mut single = vec![true; numbers.len()];
-        let mut names = vec![String::new(); numbers.len()];
-        for (key, &number) in &numbers {
-            single[number as usize - 1] = !matches!(key, Key::Member(..));
-            names[number as usize - 1] = self.name(key, (old, new));
+        let (numbers_of_deciders, deciding) =
+            match old.stmts.len().max(new.stmts.len()) <= MOST_DECIDED {
+                true => self.deciding(&sides, &numbers),
+                false => Default::default(),
+            };
+        let count = numbers.len() + numbers_of_deciders.len();
+        let mut single = vec![true; count];
+        let mut names = vec![String::new(); count];
+        for (key, &number) in numbers.iter().chain(&numbers_of_deciders) {
+            let index = (number & !DECIDING) as usize - 1;
+            single[index] = !matches!(key, Key::Member(..));
+            names[index] = self.name(key, (old, new));
         }
-        let [old, new] = [0, 1].map(|side| sides[side].marked(&numbers, &changed[side]));
+        let [old, new] = [0, 1].map(|side| {
+            let mut marked = sides[side].marked(&numbers, &changed[side]);
+            let deciding = sides[side].marked(&numbers_of_deciders, &FxHashSet::default());
+            for (mark, deciding) in marked.iter_mut().zip(deciding) {
+                // No variable is in both.
+                *mark |= deciding;
+            }
+            marked
+        });
         Watched {
             old,
             new,
             single,
             names,
-            compared,
             deciding,
         }
     }
 
-    /// What decides about each change, as long as there are not too many.
+    /// What decides about each change, as long as there are not too many, and the numbers of those that have
+    /// none yet.
     fn deciding(
         &self,
         sides: &[Variables<'_>; 2],
-        numbers: &mut FxHashMap<Key, u32>,
-    ) -> Vec<Deciders> {
+        compared: &FxHashMap<Key, u32>,
+    ) -> (FxHashMap<Key, u32>, Vec<Deciders>) {
         let mut search = [&sides[0], &sides[1]].map(Deciding::new);
-        let most = numbers.len() + MOST_DECIDING;
-        let mut add = |keys: Vec<Key>, to: &mut Vec<u32>| {
-            for key in keys {
-                let next = numbers.len() as u32 + 1;
-                if numbers.len() < most || numbers.contains_key(&key) {
-                    to.push(*numbers.entry(key).or_insert(next));
-                }
+        let mut numbers: FxHashMap<Key, u32> = FxHashMap::default();
+        let mut number = |key: Key| {
+            if let Some(&number) = compared.get(&key).or(numbers.get(&key)) {
+                return Some(number);
             }
+            let next = DECIDING | (compared.len() + numbers.len() + 1) as u32;
+            (numbers.len() < MOST_DECIDING).then(|| *numbers.entry(key).or_insert(next))
         };
         let mut all = Vec::new();
         for change in self.changes.iter().take(MOST_CHANGES) {
             let mut deciders = Deciders::default();
             for (search, stmts) in search.iter_mut().zip([&change.old, &change.new]) {
-                add(search.whether(stmts), &mut deciders.whether);
-                add(search.what(stmts), &mut deciders.what);
+                let whether = search.whether(stmts).into_iter();
+                deciders.whether.extend(whether.filter_map(&mut number));
+                let what = search.what(stmts).into_iter();
+                deciders.what.extend(what.filter_map(&mut number));
             }
             for list in [&mut deciders.whether, &mut deciders.what] {
                 list.sort_unstable();
@@ -158,7 +169,7 @@ impl Comparison {
             }
             all.push(deciders);
         }
-        all
+        (numbers, all)
     }
 
     /// What people call a variable.
@@ -333,9 +344,7 @@ mod tests {
             let watched = comparison.watched(old, new);
             let lines = |program: &Program, marked: &[u32]| {
                 let all = program.stmts.iter().zip(marked);
-                let is_compared =
-                    |number: u32| number != 0 && watched.compared[number as usize - 1];
-                let all = all.filter(|(_, number)| is_compared(**number));
+                let all = all.filter(|(_, number)| **number != 0 && **number < DECIDING);
                 let mut lines: Vec<_> = all
                     .map(|(stmt, &number)| (stmt.place.unwrap().line, number))
                     .collect();
@@ -343,9 +352,10 @@ mod tests {
                 lines
             };
             let both = [lines(old, &watched.old), lines(new, &watched.new)];
-            let single = watched.single.iter().zip(&watched.compared);
-            let single = single.filter(|(_, compared)| **compared);
-            (both, single.map(|(single, _)| *single).collect())
+            let compared = both.iter().flatten().map(|&(_, number)| number).max();
+            let mut single = watched.single;
+            single.truncate(compared.unwrap_or(0) as usize);
+            (both, single)
         })
     }
 
@@ -411,8 +421,10 @@ mod tests {
         compared(COUNTING, &new, |old, new, comparison| {
             let watched = comparison.watched(old, new);
             let names = |numbers: &[u32]| -> Vec<&str> {
-                let names = numbers.iter();
-                let names = names.map(|&number| watched.names[number as usize - 1].as_str());
+                let indices = numbers
+                    .iter()
+                    .map(|&number| (number & !DECIDING) as usize - 1);
+                let names = indices.map(|index| watched.names[index].as_str());
                 names.collect()
             };
             let [deciders] = watched.deciding.as_slice() else {
@@ -421,11 +433,49 @@ mod tests {
             let whether = names(&deciders.whether);
             // Not what the other way of the loop counts, and not what is only read.
             assert_eq!(whether, ["result of enough()", "lines", "c"]);
-            assert!(names(&deciders.what).contains(&"rest"));
-            // Only what the change puts a value into is compared.
-            let compared = watched.names.iter().zip(&watched.compared);
-            let compared: Vec<_> = compared.filter(|(_, compared)| **compared).collect();
-            assert_eq!(compared.len(), 1);
+            assert!(!names(&deciders.what).contains(&"rest"));
+            // What only decides is not compared: only what main gives is, by three stores.
+            let [old, new] = [&watched.old, &watched.new].map(|marked| {
+                let compared = marked
+                    .iter()
+                    .filter(|&&number| number != 0 && number < DECIDING);
+                compared.count()
+            });
+            assert_eq!((old, new), (3, 3));
         });
+    }
+
+    /// The names of variables that decide whether the first change is executed.
+    fn deciding(old: &str, new: &str) -> Vec<String> {
+        compared(old, new, |old, new, comparison| {
+            let watched = comparison.watched(old, new);
+            let whether = watched.deciding[0].whether.iter();
+            let names = whether.map(|number| &watched.names[(number & !DECIDING) as usize - 1]);
+            names.cloned().collect()
+        })
+    }
+
+    #[test]
+    fn what_decides_about_a_call_decides_about_what_it_always_does() {
+        let show = "int getchar(void); void abort(void); int putchar(int);\n\
+            static int lines;\n\
+            static void check(int it) { if (it < 0) abort(); }\n\
+            static void show(const char *p) { while (*p) { putchar(*p); p++; } }\n\
+            static void last(int it) { check(it); putchar('l'); }\n\
+            int main(void) { while (getchar() == 10) lines++;\n\
+             if (lines > 2) { show(\"abc\"); last(3); }\n\
+             return 0; }\n";
+        // Behind the condition of a loop, and behind a call that may not come back.
+        for (from, to) in [
+            ("putchar(*p)", "putchar(*p + 1)"),
+            ("putchar('l')", "putchar('m')"),
+        ] {
+            let new = show.replacen(from, to, 1);
+            let names = deciding(show, &new);
+            assert!(
+                names.iter().any(|name| name == "lines"),
+                "{from}: {names:?}"
+            );
+        }
     }
 }

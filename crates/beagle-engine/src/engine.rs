@@ -520,9 +520,7 @@ impl<'a> Engine<'a> {
             let question = &record.product.questions[at.question as usize];
             let asked = at.question as usize;
             product.astray = Astray::of(&record.product, asked, &product.questions);
-            if product.news > 0 {
-                self.scene.paid(product.stock, question.edge);
-            }
+            self.scene.paid(question, &product);
         }
         if !product.reached.is_empty() {
             self.status.first_reached.get_or_insert(self.status.runs);

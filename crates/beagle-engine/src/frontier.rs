@@ -92,8 +92,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    fn of(question: &Question, cost: f32) -> Self {
-        match cost < DIRECT {
+    fn of(product: &Product, at: Reference, cost: f32) -> Self {
+        let question = &product.questions[at.question as usize];
+        let shows = question.aim != Aim::Flip || is_back(product, at);
+        match cost < DIRECT && shows {
             _ if question.is_loose() => Kind::Loose,
             true => Kind::Direct,
             false => Kind::Other,
@@ -101,13 +103,18 @@ impl Kind {
     }
 }
 
+/// Whether a question would bring a run back to where it was to go.
+fn is_back(product: &Product, at: Reference) -> bool {
+    let astray = product.astray.as_ref();
+    astray.is_some_and(|astray| astray.back == Some(at.question as usize))
+}
+
 impl Queue {
     /// How little a question promises, whatever makes it so.
     fn cost(&self, scene: &Scene<'_>, product: &Product, at: Reference) -> Option<f32> {
         let question = &product.questions[at.question as usize];
         let mut cost = self.strategy.cost(scene, product, question)?;
-        let astray = product.astray.as_ref();
-        if astray.is_some_and(|astray| astray.back == Some(at.question as usize)) {
+        if is_back(product, at) {
             cost = cost.min(BACK);
         }
         // The runs that come of a long run are long.
@@ -273,7 +280,7 @@ impl Frontier {
                 continue;
             }
             if let Some(cost) = queue.cost(scene, product, at) {
-                let kind = Kind::of(&product.questions[at.question as usize], cost);
+                let kind = Kind::of(product, at, cost);
                 let heap = &mut queue.heaps[kind as usize][stock as usize];
                 heap.push(Entry { cost, order, at });
             }
@@ -305,7 +312,7 @@ impl Frontier {
             let Some(cost) = queue.cost(scene, run, entry.at) else {
                 continue;
             };
-            let now = Kind::of(question, cost);
+            let now = Kind::of(run, entry.at, cost);
             let heap = &mut queue.heaps[now as usize][stock as usize];
             let next = heap.peek().map(|next| next.cost);
             let is_worse = cost > entry.cost + 0.01 && next.is_some_and(|next| cost > next);
@@ -411,7 +418,7 @@ const SHORT: f32 = 300.0;
 /// The cost of a question that would bring a run back to where it was to go.
 const BACK: f32 = 3.0;
 
-/// Questions below this cost would show a difference by themselves.
+/// Questions that would show a difference by themselves compete with all others from this cost on.
 const DIRECT: f32 = 10.0;
 
 /// Equal for questions that are the same.

@@ -87,6 +87,15 @@ impl Effect {
     }
 }
 
+/// What was new in a run to those who do not know which changes were executed before, nor what variables held.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Anytime {
+    /// How many ways on it was the first to take.
+    pub merit: usize,
+    /// How many of these are in the program itself.
+    pub news: usize,
+}
+
 /// One run of both versions.
 pub struct Product {
     /// The conditions of both, in the order of the product.
@@ -110,14 +119,14 @@ pub struct Product {
     pub order: Vec<Met>,
     /// What the variables held that decide about changes.
     pub affairs: Affairs,
-    /// The nodes of the change sequence graph that were met, if there is one.
+    /// The changes of the change sequence graph that were met, if there is one.
     pub trail: Vec<Visit>,
-    /// How many ways on it was the first to take.
+    /// How many ways on it was the first to take, and states of affairs it was the first in.
     pub merit: usize,
-    /// The same, whatever changes were executed before.
-    pub merit_anytime: usize,
-    /// How many of these are in the program itself, not in models of libc functions.
+    /// How many of the ways on are in the program itself, not in models of libc functions.
     pub news: usize,
+    /// The same to those who know less.
+    pub anytime: Anytime,
     /// The ways on that were taken.
     pub edges: FxHashSet<(Side, Edge)>,
     /// Conditions and outputs that could not be brought into the pool.
@@ -192,8 +201,8 @@ impl Product {
                 affairs: Affairs::default(),
                 trail: Vec::new(),
                 merit: 0,
-                merit_anytime: 0,
                 news: 0,
+                anytime: Anytime::default(),
                 edges: FxHashSet::default(),
                 lost: [old, new]
                     .iter()
@@ -262,7 +271,7 @@ struct Builder<'a> {
     executed: u32,
     /// How often they had been when variables were last compared.
     compared: u32,
-    /// What both versions last put into each variable that is watched.
+    /// What both versions last put into each variable that is compared.
     variables: FxHashMap<u32, [Option<Expr>; 2]>,
     /// Variables that were not compared since something was put there.
     stale: Vec<u32>,
@@ -379,7 +388,7 @@ impl Builder<'_> {
             known[side as usize] = Some(value);
             self.stale.push(place);
         }
-        if side == Side::New {
+        if side == Side::New && self.twin.is_deciding(place) {
             let value = self.pool.value(value).map(|value| value as u64);
             self.product.affairs.put(self.step, place, value);
         }

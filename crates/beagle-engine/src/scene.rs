@@ -80,7 +80,7 @@ pub struct Scene<'a> {
     /// The variables that decide about what is wanted now.
     deciding_now: FxHashSet<u32>,
     /// What variables were seen to hold that decide about changes.
-    affairs: FxHashMap<Affair, [u32; 2]>,
+    held: FxHashMap<Affair, [u32; 2]>,
     /// By change.
     pub progress: Vec<Progress>,
     /// What is known of the change sequence graph, once there is one.
@@ -112,7 +112,7 @@ impl<'a> Scene<'a> {
             tried: FxHashMap::default(),
             tried_in: FxHashMap::default(),
             deciding_now: FxHashSet::default(),
-            affairs: FxHashMap::default(),
+            held: FxHashMap::default(),
             progress: vec![Progress::default(); changes],
             sequences: None,
         };
@@ -212,7 +212,7 @@ impl<'a> Scene<'a> {
         let affairs = product.affairs.seen();
         let affairs = affairs.filter(|(place, _)| self.deciding_now.contains(place));
         for affair in affairs.collect::<FxHashSet<_>>() {
-            let counts = self.affairs.entry(affair).or_default();
+            let counts = self.held.entry(affair).or_default();
             let is_new = known(*counts, product.stock) == 0;
             product.merit += usize::from(is_new);
             counts[product.stock as usize] += 1;
@@ -221,7 +221,9 @@ impl<'a> Scene<'a> {
         let anytime = anytime.map(|&(side, edge)| (side, edge.anytime()));
         for edge in anytime.collect::<FxHashSet<_>>() {
             let counts = self.covered.entry(edge).or_default();
-            product.merit_anytime += usize::from(known(*counts, product.stock) == 0);
+            let is_new = known(*counts, product.stock) == 0;
+            product.anytime.merit += usize::from(is_new);
+            product.anytime.news += usize::from(is_new && edge.1.site < MODEL_SITES);
             counts[product.stock as usize] += 1;
         }
         let mut changed = false;
@@ -260,8 +262,8 @@ impl<'a> Scene<'a> {
     /// Notes that a way on was asked for.
     pub fn tried(&mut self, product: &Product, question: &Question) {
         let (stock, edge) = (product.stock, question.edge);
-        let affairs: Vec<Affair> = self.affairs(product, question).collect();
-        for affair in affairs {
+        let deciding = self.twin.deciding_places();
+        for affair in deciding.filter_map(|place| product.affairs.at(question.step, place)) {
             *self.tried_in.entry((stock, edge, affair)).or_default() += 1;
         }
         for edge in [edge, edge.anytime()] {
@@ -269,10 +271,13 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Notes that asking for a way on led to where no run had been.
-    pub fn paid(&mut self, stock: Stock, edge: Edge) {
-        for edge in [edge, edge.anytime()] {
-            self.tried.entry((stock, edge)).or_default().paid += 1;
+    /// Notes that asking for a way on led to where no run had been, as far as that was so.
+    pub fn paid(&mut self, question: &Question, product: &Product) {
+        let (stock, edge) = (product.stock, question.edge);
+        for (edge, news) in [(edge, product.news), (edge.anytime(), product.anytime.news)] {
+            if news > 0 {
+                self.tried.entry((stock, edge)).or_default().paid += 1;
+            }
         }
     }
 
@@ -282,18 +287,13 @@ impl<'a> Scene<'a> {
         tries.copied().unwrap_or_default()
     }
 
-    /// What the variables hold where a question is asked that decide about what is wanted now.
-    fn affairs(&self, product: &Product, question: &Question) -> impl Iterator<Item = Affair> {
-        let affairs = product.affairs.at(question.step).iter().copied();
-        affairs.filter(|(place, _)| self.deciding_now.contains(place))
-    }
-
     /// How often a way on was asked for in a state of affairs that is like this one in what it was least
     /// asked for in; `None` if nothing is known of it.
     pub fn tries_now(&self, product: &Product, question: &Question) -> Option<u32> {
-        let counts = self.affairs(product, question).map(|affair| {
+        let counts = self.deciding_now.iter().filter_map(|&place| {
+            let affair = product.affairs.at(question.step, place)?;
             let tried = self.tried_in.get(&(product.stock, question.edge, affair));
-            tried.copied().unwrap_or(0)
+            Some(tried.copied().unwrap_or(0))
         });
         counts.min()
     }

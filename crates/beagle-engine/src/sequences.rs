@@ -1,8 +1,9 @@
-//! What is known of the change sequence graph: where its nodes are, which were met, in which order,
+//! What is known of the change sequence graph: where its changes are, which were met, in which order,
 //! and how far it is to each.
 //!
 //! After Böhme, Oliveira and Roychoudhury (FSE 2013), algorithm 2. Every question has targets of its own:
-//! what can come after the last node that its path met.
+//! the changes that can come after the last one that its path met. Interaction locations and outputs on the way
+//! are no targets: what leads to them is mostly not what changed.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -78,7 +79,7 @@ impl Sequences {
         }
     }
 
-    /// The nodes that a run met.
+    /// The changes that a run met.
     pub fn trail(&self, twin: &Twin<'_>, steps: [&[Step]; 2], order: &[Met]) -> Vec<Visit> {
         let is_change = |node| self.is_change(node);
         trail::trail(twin, &self.marks, &is_change, steps, order)
@@ -87,46 +88,27 @@ impl Sequences {
     /// Pairs of changes of which the graph has the second after the first with none between, and no
     /// run had them so.
     pub fn untaken(&self) -> Vec<(usize, usize)> {
-        let is_change = |node: usize| match self.graph.nodes[node].kind {
-            NodeKind::Change(change) => Some(change),
-            NodeKind::Interaction | NodeKind::Output => None,
-        };
-        let changes = (0..self.graph.nodes.len())
-            .filter_map(|node| Some((node, is_change(node)?)))
-            .filter(|&(node, _)| self.graph.nodes[node].reachable);
+        let changes = (0..self.graph.nodes.len() as u32)
+            .filter_map(|node| Some((node, self.change(node)?)))
+            .filter(|&(node, _)| self.graph.nodes[node as usize].reachable);
         let mut untaken = Vec::new();
         for (node, from) in changes {
-            let mut seen = FxHashSet::default();
-            let mut work = vec![node];
-            while let Some(at) = work.pop() {
-                for edge in self.graph.successors(at) {
-                    if !seen.insert(edge.to) {
-                        continue;
-                    }
-                    match is_change(edge.to) {
-                        Some(to) if to != from && !self.pairs.contains(&(from, to)) => {
-                            untaken.push((from, to));
-                        }
-                        Some(_) => {}
-                        None => work.push(edge.to),
-                    }
-                }
-            }
+            let next = self.next(Some(node));
+            let next = next.iter().filter_map(|&to| Some((from, self.change(to)?)));
+            untaken.extend(next.filter(|pair| pair.1 != from && !self.pairs.contains(pair)));
         }
         untaken.sort_unstable();
         untaken
     }
 
-    /// Adds what a run met.
+    /// Adds the changes that a run met.
     pub fn add(&mut self, trail: &[Visit]) {
-        let (mut last, mut change) = (None, None);
+        let mut last: Option<u32> = None;
         for visit in trail {
             self.met[visit.node as usize] = true;
-            let NodeKind::Change(next) = self.graph.nodes[visit.node as usize].kind else {
-                continue;
-            };
-            if let Some(before) = change.replace(next) {
-                self.pairs.insert((before, next));
+            let before = last.and_then(|last| self.change(last));
+            if let (Some(before), Some(change)) = (before, self.change(visit.node)) {
+                self.pairs.insert((before, change));
             }
             self.taken.insert((last, visit.node));
             self.prefixes.insert(visit.prefix);
@@ -147,8 +129,7 @@ impl Sequences {
             .trail
             .partition_point(|visit| visit.step as usize <= question.step);
         let (past, future) = product.trail.split_at(before);
-        let is_change = |visit: &&Visit| self.is_change(visit.node);
-        let last = past.iter().rev().find(is_change);
+        let last = past.last();
         let from = last.map(|visit| visit.node);
         let prefix = last.map_or(0, |visit| visit.prefix);
         // What decides whether a change runs may be assigned long before.
@@ -164,14 +145,22 @@ impl Sequences {
             }
         }
         // What happens between two changes decides what the second makes of the first.
-        if from.is_some() && future.iter().any(|visit| self.is_change(visit.node)) {
+        if from.is_some() && !future.is_empty() {
             best -= BETWEEN;
         }
         best
     }
 
+    /// The change that a node is.
+    fn change(&self, node: u32) -> Option<usize> {
+        match self.graph.nodes[node as usize].kind {
+            NodeKind::Change(change) => Some(change),
+            NodeKind::Interaction | NodeKind::Output => None,
+        }
+    }
+
     fn is_change(&self, node: u32) -> bool {
-        matches!(self.graph.nodes[node as usize].kind, NodeKind::Change(_))
+        self.change(node).is_some()
     }
 
     /// The changes that can come next after one, or first.

@@ -202,8 +202,8 @@ impl Strategy for Cover {
     }
 }
 
-/// Goes through changes, places where their effects meet, and outputs in every order in which they
-/// can come; after what a path has met, to what can come next.
+/// Goes through changes in every order in which they can come; after what a path has met, to what can come
+/// next.
 struct Sequences;
 
 impl Strategy for Sequences {
@@ -291,7 +291,7 @@ impl Strategy for Unguided {
 fn anytime(scene: &Scene<'_>, product: &Product, question: &Question) -> f32 {
     let edge = question.edge.anytime();
     let known = vain(scene, product, edge).sqrt() * 2.0 + newness(scene, product, question, edge);
-    known - promised(product.merit_anytime)
+    known - promised(product.anytime.merit)
 }
 
 /// A run that did something for the first time may be near to more of that.

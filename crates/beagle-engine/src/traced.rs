@@ -1,6 +1,7 @@
 //! What one version left of a run, read into the pool.
 
 use beagle_solver::{Condition, Conditions, Expr, Importer, Pool};
+use beagle_trace::event::DECIDING;
 use beagle_trace::{Cases, Event, Input, Trace};
 use rustc_hash::FxHashMap;
 
@@ -93,24 +94,27 @@ fn values(
     trace: &Trace<'_>,
 ) -> FxHashMap<usize, Expr> {
     let mut all = FxHashMap::default();
+    let mut compared = 0;
     let mut events = trace.events();
-    loop {
+    while compared < MOST_VALUES {
         let word = events.position();
         let Some(event) = events.next() else { break };
-        let Event::Value { value, node, .. } = event else {
+        let Event::Value {
+            place, value, node, ..
+        } = event
+        else {
             continue;
         };
+        // Of the others the program records few.
+        compared += usize::from(place & DECIDING == 0);
         let expr = match node {
             Some(node) => importer.expr(pool, node),
             None => Some(pool.constant(64, value.into())),
         };
         all.extend(expr.map(|expr| (word, expr)));
-        if all.len() >= MOST_VALUES {
-            break;
-        }
     }
     all
 }
 
-/// Most values of variables that are looked at in a run: more would not tell more.
+/// Most values of variables that are compared that are looked at in a run: more would not tell more.
 const MOST_VALUES: usize = 20_000;

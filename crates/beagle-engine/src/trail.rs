@@ -383,14 +383,11 @@ pub fn trail(
         step_both(&mut trackers, steps, *met);
         let [old, new] = &mut trackers;
         for (node, _) in old.found.drain(..).chain(new.found.drain(..)) {
-            if visits.last().is_none_or(|last| last.node != node) {
-                if is_change(node) {
-                    path.on(node);
-                }
+            if is_change(node) && visits.last().is_none_or(|last| last.node != node) {
                 visits.push(Visit {
                     step: number as u32,
                     node,
-                    prefix: path.hash,
+                    prefix: path.on(node),
                 });
             }
         }
@@ -466,12 +463,13 @@ struct Prefix {
 }
 
 impl Prefix {
-    /// Goes on to a node.
-    fn on(&mut self, node: u32) {
+    /// Goes on to a node; a number for the sequence so far.
+    fn on(&mut self, node: u32) -> u64 {
         if self.taken.insert((self.last, node)) {
             self.hash = longer(self.hash, self.last, node);
         }
         self.last = Some(node);
+        self.hash
     }
 }
 

@@ -5,8 +5,8 @@ use std::fmt;
 
 use beagle_change::{Comparison, Deciders, Watched};
 use beagle_program::{BlockId, CallGraph, Flow, FunctionId, Program, StmtId};
-use beagle_trace::event::{MODEL_SITES, Site};
-use rustc_hash::FxHashMap;
+use beagle_trace::event::{DECIDING, MODEL_SITES, Site};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::steps::{Step, What};
 
@@ -152,6 +152,8 @@ pub struct Twin<'a> {
     pub comparison: &'a Comparison,
     /// The variables that are watched.
     watched: Watched,
+    /// The numbers of those among them that decide about changes.
+    deciding: FxHashSet<u32>,
 }
 
 impl<'a> Twin<'a> {
@@ -173,6 +175,9 @@ impl<'a> Twin<'a> {
             old: Half::new(old, &stmts.old, &functions.0, stmts.count),
             new: Half::new(new, &stmts.new, &functions.1, stmts.count),
             comparison,
+            deciding: (watched.deciding.iter())
+                .flat_map(|deciders| deciders.whether.iter().chain(&deciders.what).copied())
+                .collect(),
             watched,
         };
         let (in_old, in_new) = comparison.changed_statements(old, new);
@@ -195,12 +200,22 @@ impl<'a> Twin<'a> {
     /// Whether a variable that is watched, by its number, is one: what was last put there is what it
     /// holds.
     pub fn is_single(&self, place: u32) -> bool {
-        is_set(&self.watched.single, place)
+        index(place).and_then(|index| self.watched.single.get(index)) == Some(&true)
     }
 
     /// Whether what old and new make of a variable that is watched is compared.
     pub fn is_compared(&self, place: u32) -> bool {
-        is_set(&self.watched.compared, place)
+        place & DECIDING == 0
+    }
+
+    /// Whether a variable that is watched decides about changes.
+    pub fn is_deciding(&self, place: u32) -> bool {
+        self.deciding.contains(&place)
+    }
+
+    /// The numbers of all variables that decide about changes.
+    pub fn deciding_places(&self) -> impl Iterator<Item = u32> {
+        self.deciding.iter().copied()
     }
 
     /// The variables that decide about each change, as far as that is known.
@@ -210,7 +225,7 @@ impl<'a> Twin<'a> {
 
     /// What people call a variable that is watched.
     pub fn watched_name(&self, place: u32) -> Option<&str> {
-        let name = self.watched.names.get(place.checked_sub(1)? as usize)?;
+        let name = self.watched.names.get(index(place)?)?;
         Some(name).filter(|name| !name.is_empty()).map(|it| &**it)
     }
 
@@ -231,8 +246,7 @@ impl<'a> Twin<'a> {
     }
 }
 
-/// A property of a variable that is watched.
-fn is_set(of: &[bool], place: u32) -> bool {
-    let index = place.checked_sub(1).map(|index| index as usize);
-    index.and_then(|index| of.get(index)) == Some(&true)
+/// Where a variable that is watched is among all of them.
+fn index(place: u32) -> Option<usize> {
+    Some((place & !DECIDING).checked_sub(1)? as usize)
 }

@@ -250,6 +250,7 @@ impl Looker<'_, '_> {
             // What has no name is made by the compiler, and tells people nothing.
             What::Value(place)
                 if self.observed.unequal.len() < MOST
+                    && self.twin.is_compared(place)
                     && self.twin.watched_name(place).is_some() =>
             {
                 let expr = self.run.traced(side).value(step.word);

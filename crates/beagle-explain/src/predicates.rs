@@ -6,7 +6,7 @@
 use beagle_engine::{Half, Traced, What};
 use beagle_solver::{Expr, Path, Pool};
 use beagle_trace::Input;
-use beagle_trace::event::Site;
+use beagle_trace::event::{DECIDING, Site};
 use beagle_trace::op::Op;
 
 /// Something that holds of a value.
@@ -42,6 +42,9 @@ pub fn predicates(
         };
         if found.len() >= MOST {
             break;
+        }
+        if place & DECIDING != 0 {
+            continue;
         }
         let Some(value) = traced.value(step.word) else {
             continue;

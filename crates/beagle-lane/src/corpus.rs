@@ -111,7 +111,7 @@ impl Corpus {
             }
             way @ 2..6 => {
                 let lists = [&self.parting, &self.touching, &self.nearest];
-                // All change what they touch, but not all of what they touch changes what comes after.
+                // Half the time also those that touch a change and show no effect of it.
                 let mut lists = lists.into_iter().skip(usize::from(way >= 4));
                 let list = lists.find(|list| !list.is_empty())?;
                 // Again the latest more often: they are the ones with something new behind them.

@@ -289,7 +289,7 @@ impl Fuzzer {
                 near,
                 touches,
                 parts: old.whole != new.whole,
-                work: old.work + new.work,
+                work: old.work.saturating_add(new.work),
             });
         }
         let news = told.then(|| News {

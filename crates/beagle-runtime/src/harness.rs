@@ -125,6 +125,7 @@ pub fn start(sources: &[Source]) -> Recording {
             outputs: memory.add((*header).outputs.offset as usize),
             input: at,
             scratch: scratch.cast(),
+            deciding: 0,
             ..State::new()
         };
         KNOWN.set(None);

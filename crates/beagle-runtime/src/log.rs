@@ -3,8 +3,8 @@
 use core::ffi::{CStr, c_char};
 
 use beagle_trace::event::{
-    ASSUME_VALUE, EXT_ASSUME, EXT_CHECK, EXT_END, EXT_OUTPUT, EXT_READ, EXT_UNWOUND, EXT_VALUE,
-    MAX_EXTENDED, extended,
+    ASSUME_VALUE, DECIDING, EXT_ASSUME, EXT_CHECK, EXT_END, EXT_OUTPUT, EXT_READ, EXT_UNWOUND,
+    EXT_VALUE, MAX_EXTENDED, MOST_DECIDING, extended,
 };
 use beagle_trace::layout::{Loss, MAX_LOSSES, STOP_EVENTS};
 use beagle_trace::wire::{cell_index, cell_node};
@@ -126,6 +126,14 @@ pub fn unwound(function: u32) {
 
 /// A value was put into a variable that is watched.
 pub fn watch(site: u32, place: u32, value: u64, node: u32) {
+    if place & DECIDING != 0 {
+        // SAFETY: the recorded thread alone uses the state.
+        let deciding = unsafe { &mut (*state()).deciding };
+        if *deciding == MOST_DECIDING {
+            return;
+        }
+        *deciding += 1;
+    }
     let (low, high) = (value as u32, (value >> 32) as u32);
     extend(EXT_VALUE, &[site, place, low, high, node]);
 }

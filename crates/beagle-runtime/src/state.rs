@@ -33,6 +33,8 @@ pub struct State {
     pub next_check: u32,
     /// Where events go that nobody wants.
     pub scratch: *mut u32,
+    /// How many values of variables were recorded of which only the first are.
+    pub deciding: u32,
 }
 
 /// Words of [`State::scratch`].
@@ -62,6 +64,7 @@ impl State {
             index_mask: 0,
             next_check: 0,
             scratch: core::ptr::null_mut(),
+            deciding: 0,
         }
     }
 }

@@ -57,6 +57,10 @@ pub const EXT_UNWOUND: u32 = 6;
 /// Site, place, value (low, high), node or 0: a value of at most 64 bits was put into a variable that
 /// the instrumentation was told to watch, which has that number.
 pub const EXT_VALUE: u32 = 7;
+/// Added to the numbers of variables of which only the first [`MOST_DECIDING`] values of a run are recorded.
+pub const DECIDING: u32 = 1 << 31;
+/// So many values of these variables are recorded: they may be those of any loop, and must not fill the events.
+pub const MOST_DECIDING: u32 = 8192;
 
 /// An address was taken to be what it was.
 pub const ASSUME_ADDRESS: u32 = 0;

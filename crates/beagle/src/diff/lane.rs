@@ -101,7 +101,7 @@ struct Pace {
 
 /// Over which the inputs are counted.
 const WINDOW: Duration = Duration::from_secs(3);
-/// A search that makes fewer than this in that time gets no further with more of the machine.
+/// To a search that makes fewer than this in that time the machine is not left.
 const FEW: u32 = 15;
 
 impl Pace {
@@ -185,6 +185,8 @@ pub struct Offers {
     came: u64,
     /// Inputs that differ in the lane and have yet to be run by the search.
     expected: Vec<Input>,
+    /// Other inputs of the lane that the search was given: they are no news to the lane.
+    given: HashSet<u64>,
     /// Inputs that the search has handed to the court as differing.
     judged: HashSet<u64>,
     alone: bool,
@@ -209,6 +211,7 @@ impl Offers {
             others: BTreeMap::new(),
             came: 0,
             expected: Vec::new(),
+            given: HashSet::new(),
             judged: HashSet::new(),
             alone,
             idle: None,
@@ -247,11 +250,13 @@ impl Offers {
             Appetite::One => 1,
             Appetite::Idle => 8,
         };
-        taken.extend(
-            (0..others)
-                .map_while(|_| self.others.pop_first())
-                .map(|(_, input)| input),
-        );
+        for _ in 0..others {
+            let Some((_, input)) = self.others.pop_first() else {
+                break;
+            };
+            self.given.insert(content(&input));
+            taken.push(input);
+        }
         if !taken.is_empty() {
             self.idle = None;
         }
@@ -280,7 +285,7 @@ impl Offers {
         let expected = self.expected.iter().position(|it| it == input);
         if let Some(at) = expected {
             self.expected.swap_remove(at);
-        } else if fresh {
+        } else if fresh && !self.given.remove(&content(input)) {
             // The lane may have ended.
             let _ = self.made.send(input.clone());
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use beagle_executor::Outcome;
+use beagle_trace::event::{DECIDING, MOST_DECIDING};
 use beagle_trace::{Event, Limits, Recording, Stop};
 
 use crate::support::{Traced, args};
@@ -220,4 +221,22 @@ fn values_that_turn_out_to_be_constant() {
     };
     // That there is an argument.
     assert!(trace.events().filter(dependent).count() <= 1);
+}
+
+#[test]
+fn variables_that_only_decide_do_not_fill_the_trace() {
+    let text = "static int count; int main(void) { while (count < 50000) count++; return 0; }";
+    for (number, most) in [(1, 50_001), (DECIDING | 1, MOST_DECIDING as usize)] {
+        let mut traced = Traced::watching(text, number);
+        let (recording, _) = traced.agree(&args(&[]));
+        let trace = recording.trace().expect("well-formed");
+        let values = trace.events().filter_map(|event| match event {
+            Event::Value { value, .. } => Some(value),
+            _ => None,
+        });
+        // The first store is that of the result of main.
+        let values: Vec<u64> = values.collect();
+        assert_eq!(values.len(), most, "{number:#x}");
+        assert_eq!(values[1..4], [1, 2, 3], "{number:#x}");
+    }
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use beagle_build::{Built, Cache, Config, VersionSpec, build};
 use beagle_executor::{Executor, Options as ExecutorOptions, Outcome};
 use beagle_instrument::{Ids, Link, Options as InstrumentOptions, instrument};
-use beagle_program::Program;
+use beagle_program::{Op, Program};
 use beagle_report::trace::cases;
 use beagle_trace::{CheckReport, Input, Limits, Recording, SourceKind, check};
 use tempfile::TempDir;
@@ -53,15 +53,35 @@ impl Traced {
             ldflags: ldflags.iter().map(ToString::to_string).collect(),
             ..Config::default()
         };
-        Traced::version(&file, &config, dir)
+        Traced::version(&file, &config, dir, |_| Vec::new())
+    }
+
+    /// A program from its text in which every variable is watched, all by the same number.
+    pub fn watching(text: &str, number: u32) -> Traced {
+        let dir = TempDir::new().expect("temporary directory");
+        let file = dir.path().join("program.c");
+        std::fs::write(&file, text).expect("source");
+        Traced::version(&file, &Config::default(), dir, |program| {
+            let stmts = program.stmts.iter();
+            let is_store = |op| matches!(op, Op::Store { .. });
+            stmts
+                .map(|stmt| if is_store(stmt.op) { number } else { 0 })
+                .collect()
+        })
     }
 
     /// A file or directory.
     pub fn path(path: &Path, config: &Config) -> Traced {
-        Traced::version(path, config, TempDir::new().expect("temporary directory"))
+        let dir = TempDir::new().expect("temporary directory");
+        Traced::version(path, config, dir, |_| Vec::new())
     }
 
-    fn version(path: &Path, config: &Config, workshop: TempDir) -> Traced {
+    fn version(
+        path: &Path,
+        config: &Config,
+        workshop: TempDir,
+        watched: impl Fn(&Program) -> Vec<u32>,
+    ) -> Traced {
         let path = path.to_str().expect("a path in UTF-8");
         let spec = VersionSpec::parse(path, Path::new("/")).expect("a version");
         let cache = Cache::at(&workshop.path().join("cache"), Path::new(BEAGLE)).expect("cache");
@@ -73,7 +93,7 @@ impl Traced {
             stmts: &stmts,
             functions: &functions,
             probes: &|_| false,
-            watched: &[],
+            watched: &watched(&program),
         };
         let link = Link {
             args: &built.link_args,
