@@ -355,11 +355,8 @@ impl Frontier {
             return None;
         }
         let guess = least(Kind::Loose);
-        let share = match self.is_worth_it(guess) {
-            true => HEAD_START + (direct + other) / 2,
-            false => (direct + other) / 6,
-        };
-        match loose <= share {
+        let part = if self.is_worth_it(guess) { 2 } else { 6 };
+        match loose <= HEAD_START + (direct + other) / part {
             true => guess.or(exact),
             false => exact.or(guess),
         }

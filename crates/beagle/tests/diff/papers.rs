@@ -174,11 +174,16 @@ int main(int argc, char **argv)
 fn a_change_behind_a_sequence_of_states() {
     let added = "state = 4;\n        if (state == 4 && length == 15)\n            state += n;";
     let pair = Pair::edited(STATES, &[("state = 4;", added)]);
-    // 60 to 80 runs.
+    // 29 runs.
     let report = pair.diff("--max-runs 160 -- {} {7:2}").is("different", 1);
     let found = report.one("output");
     assert_eq!(found.args()[0].len(), 15, "{report}");
-    assert!(found.args()[0].contains("[{<*"), "{report}");
+    // Between them others may stand.
+    let mut states = "[{<*".chars().peekable();
+    for character in found.args()[0].chars() {
+        states.next_if_eq(&character);
+    }
+    assert_eq!(states.peek(), None, "{report}");
 }
 
 /// Section 2.2 of the FSE 2013 paper: `cut` allocates its table only if a range has an end, and asks
