@@ -2,7 +2,6 @@
 //! compared there, and those that decide about changes.
 
 use beagle_program::{FunctionId, Op, Operand, Program, StmtId, Type, TypeId};
-use beagle_trace::event::DECIDING;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::comparison::Comparison;
@@ -35,6 +34,9 @@ pub struct Deciders {
     /// Those that decide what it makes.
     pub what: Vec<u32>,
 }
+
+/// Added to the numbers of variables that only decide about changes.
+pub const DECIDING: u32 = 1 << 31;
 
 /// So many variables are watched at most; those of the first changes come first.
 const MOST: usize = 200;

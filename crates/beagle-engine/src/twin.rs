@@ -246,6 +246,9 @@ impl<'a> Twin<'a> {
     }
 }
 
+// What the comparison numbers so, the programs record so.
+const _: () = assert!(beagle_change::DECIDING == DECIDING);
+
 /// Where a variable that is watched is among all of them.
 fn index(place: u32) -> Option<usize> {
     Some((place & !DECIDING).checked_sub(1)? as usize)
