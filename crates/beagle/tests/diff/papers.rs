@@ -174,7 +174,7 @@ int main(int argc, char **argv)
 fn a_change_behind_a_sequence_of_states() {
     let added = "state = 4;\n        if (state == 4 && length == 15)\n            state += n;";
     let pair = Pair::edited(STATES, &[("state = 4;", added)]);
-    // 29 runs.
+    // 56 runs.
     let report = pair.diff("--max-runs 160 -- {} {7:2}").is("different", 1);
     let found = report.one("output");
     assert_eq!(found.args()[0].len(), 15, "{report}");
