@@ -18,9 +18,10 @@ use beagle_trace::event::Site;
 use beagle_trace::{Input, Limits};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
+use crate::astray::Astray;
 use crate::frontier::{Account, Chosen, Frontier};
-use crate::loosen::Astray;
 use crate::product::{Product, Seen, Stock, Within};
+use crate::repeat::{Repeats, with_lines_doubled};
 use crate::scene::{Progress, Scene};
 use crate::shape::Shape;
 use crate::strategy;
@@ -177,19 +178,21 @@ enum Origin {
     Question(Chosen),
     /// Others found it.
     Offer,
+    /// It has a line more than another.
+    Repeat,
 }
 
 impl Origin {
     fn seed(self) -> Option<usize> {
         match self {
             Origin::Seed(index) => Some(index),
-            Origin::Question(_) | Origin::Offer => None,
+            Origin::Question(_) | Origin::Offer | Origin::Repeat => None,
         }
     }
 
     fn stock(self) -> Stock {
         match self {
-            Origin::Seed(_) => Stock::Own,
+            Origin::Seed(_) | Origin::Repeat => Stock::Own,
             Origin::Offer => Stock::Offered,
             Origin::Question(Chosen { stock, .. }) => stock,
         }
@@ -229,6 +232,7 @@ pub struct Engine<'a> {
     changes: Option<[Marks; 2]>,
     /// The longest that a run took that ended by itself.
     longest: Duration,
+    repeats: Repeats,
 }
 
 /// Conditions of runs that are kept; runs beyond are forgotten, the oldest first.
@@ -291,6 +295,7 @@ impl<'a> Engine<'a> {
             changes: (twin.comparison.changes.len() > 1)
                 .then(|| Side::BOTH.map(|side| Marks::of_changes(twin, side))),
             longest: Duration::ZERO,
+            repeats: Repeats::default(),
             options,
         })
     }
@@ -342,9 +347,16 @@ impl<'a> Engine<'a> {
             }
             // Many of them, or slow ones, must not keep questions from being asked.
             let enough = on_seeds > SEEDS_FIRST && on_seeds > start.elapsed() / 2;
-            let chosen = match seeds.peek().is_some() && !enough {
-                true => None,
-                false => {
+            let on_own = seeds.peek().is_none() || enough;
+            if on_own
+                && let Some(input) = self.repeats.turn(self.status.runs)
+                && self.run(input, Origin::Repeat, listener)? == Next::Stop
+            {
+                return Ok(End::Stopped);
+            }
+            let chosen = match on_own {
+                false => None,
+                true => {
                     if self.hear_of_graph(listener) == Next::Stop {
                         return Ok(End::Stopped);
                     }
@@ -519,7 +531,7 @@ impl<'a> Engine<'a> {
         {
             let question = &record.product.questions[at.question as usize];
             let asked = at.question as usize;
-            product.astray = Astray::of(&record.product, asked, &product.questions);
+            product.astray = Astray::of(&record.product, asked, &product);
             self.scene.paid(question, &product);
         }
         if !product.reached.is_empty() {
@@ -551,6 +563,11 @@ impl<'a> Engine<'a> {
             seed,
             sequence,
         });
+        if product.stock == Stock::Own && (seed.is_some() || product.news > 0) {
+            let worth = seed.map_or(product.news, |_| usize::MAX);
+            self.repeats
+                .add(worth, with_lines_doubled(&input, &self.options.shape));
+        }
         self.keep(input, product);
         Ok(next)
     }

@@ -114,8 +114,14 @@ impl Queue {
     fn cost(&self, scene: &Scene<'_>, product: &Product, at: Reference) -> Option<f32> {
         let question = &product.questions[at.question as usize];
         let mut cost = self.strategy.cost(scene, product, question)?;
-        if is_back(product, at) {
+        if self.strategy.knows_changes() && is_back(product, at) {
             cost = cost.min(BACK);
+        }
+        if question.aim == Aim::Flip
+            && !question.is_loose()
+            && let Some(&hindrance) = product.hindrances.get(&question.prefix)
+        {
+            cost = cost.min(hindrance);
         }
         // The runs that come of a long run are long.
         let bulk = (product.held.len() as f32 / SHORT).max(1.0).ln();
@@ -130,12 +136,17 @@ pub struct Frontier {
     prune: Option<Account>,
     pruned: FxHashSet<u64>,
     asked: FxHashSet<u64>,
-    order: u64,
+    /// How many there were, by [`Stock`]: what comes of others does not change the order of the rest.
+    order: [u64; 2],
     /// What all questions cost, by [`Kind`].
     effort: [u64; 3],
     /// How that is shared, by [`Kind`].
     shares: [Shares; 3],
 }
+
+/// What there was to start from gets so many times the effort of what others found, which is full of what does not
+/// matter.
+const OWN_SHARE: u64 = 2;
 
 /// How effort is shared between what there was to start from and what others found.
 #[derive(Clone, Copy, Debug, Default)]
@@ -149,10 +160,13 @@ impl Shares {
     }
 
     fn spend(&mut self, stock: Stock, effort: u64) {
-        self.0[stock as usize] += effort;
+        self.0[stock as usize] += match stock {
+            Stock::Own => effort,
+            Stock::Offered => OWN_SHARE * effort,
+        };
     }
 
-    /// Who had less comes first.
+    /// Who had less than its share comes first.
     fn order(self) -> [Stock; 2] {
         let [own, offered] = self.0;
         match own <= offered {
@@ -195,7 +209,7 @@ impl Frontier {
             }),
             pruned: FxHashSet::default(),
             asked: FxHashSet::default(),
-            order: 0,
+            order: [0; 2],
             effort: [0; 3],
             shares: Default::default(),
         }
@@ -231,11 +245,21 @@ impl Frontier {
     /// Adds the last question of a run, which was raised after all others.
     pub fn add_last(&mut self, scene: &Scene<'_>, run: u32, product: &Product) {
         if let Some(last) = product.questions.len().checked_sub(1) {
-            let at = Reference {
-                run,
-                question: last as u32,
-                round: 0,
-            };
+            self.add_again(scene, run, product, last);
+        }
+    }
+
+    /// Adds a question of a run, which promises more than it did if it was there before.
+    pub fn add_again(&mut self, scene: &Scene<'_>, run: u32, product: &Product, index: usize) {
+        let at = Reference {
+            run,
+            question: index as u32,
+            round: 0,
+        };
+        if !self
+            .asked
+            .contains(&key(product, &product.questions[index]))
+        {
             self.push(scene, product, at);
         }
     }
@@ -270,11 +294,9 @@ impl Frontier {
         }
         // Among equals any may come first: those of one place would else come in the order of the
         // input.
-        self.order += 1;
-        let order = self
-            .order
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .rotate_left(23);
+        let number = &mut self.order[stock as usize];
+        *number += 1;
+        let order = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
         for queue in &mut self.queues {
             if only.is_some_and(|only| only != queue.strategy.name()) {
                 continue;
@@ -434,17 +456,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_comes_late_gets_half_of_what_is_left() {
+    fn who_comes_late_gets_its_share_of_what_is_left() {
         let mut shares = Shares::default();
         shares.enter(Stock::Own);
         shares.spend(Stock::Own, 1000);
         shares.enter(Stock::Offered);
         let mut turns = [0; 2];
-        for _ in 0..10 {
+        for _ in 0..12 {
             let [first, _] = shares.order();
             turns[first as usize] += 1;
             shares.spend(first, 7);
         }
-        assert_eq!(turns, [5, 5]);
+        assert_eq!(turns, [8, 4]);
     }
 }

@@ -8,6 +8,7 @@
 //! for the native programs to say, not for this crate.
 
 mod affairs;
+mod astray;
 mod closing;
 mod distance;
 mod engine;
@@ -19,6 +20,7 @@ mod probe;
 mod product;
 mod question;
 mod region;
+mod repeat;
 mod scene;
 mod sequences;
 mod shape;

@@ -7,13 +7,12 @@
 
 use std::time::{Duration, Instant};
 
-use beagle_solver::{Answer, Budget, Core, Expr, Path, Pool, Solver};
+use beagle_solver::{Answer, Budget, ConditionKind, Core, Expr, Path, Pool, Solver};
 use beagle_trace::Input;
 use beagle_trace::event::Site;
-use rustc_hash::FxHashSet;
 
-use crate::product::Product;
-use crate::question::{Aim, Edge, Question};
+use crate::product::{Held, Product};
+use crate::question::{Aim, Question};
 
 /// Most conditions that a question may be asked without.
 const MOST_WITHOUT: usize = 64;
@@ -70,48 +69,26 @@ pub fn loosened(product: &Product, question: &Question, conflict: &[usize]) -> V
         .collect()
 }
 
-/// A run on the answer to a loosened question, which may not have come to what that was about.
-#[derive(Debug)]
-pub struct Astray {
-    /// The ways that decide whether it comes there, by branch and successor.
-    ways: FxHashSet<(Site, u32)>,
-    /// The question that would bring it back: at the last branch where it left these ways.
-    pub back: Option<usize>,
-    /// How often it was brought back.
-    times: u32,
-}
+/// Most conditions of a conflict that are turned around: of more, each alone hardly stands in the way.
+const MOST_HINDRANCES: usize = 8;
 
-/// So often a run is brought back.
-const MOST_TIMES: u32 = 4;
-
-impl Astray {
-    /// Of the run that came of a question about `product`, and raises these questions.
-    pub fn of(product: &Product, question: usize, raised: &[Question]) -> Option<Self> {
-        let asked = &product.questions[question];
-        let (ways, times) = match &product.astray {
-            Some(before) if before.back == Some(question) => {
-                (before.ways.clone(), before.times + 1)
-            }
-            _ if !asked.without.is_empty() => (ways(product, asked), 0),
-            _ => return None,
-        };
-        let back = raised.iter().rposition(|question| {
-            let Edge { site, to, .. } = question.edge;
-            question.aim == Aim::Flip && to.is_some_and(|to| ways.contains(&(site, to)))
-        });
-        (times < MOST_TIMES).then_some(Self { ways, back, times })
+/// The questions that turn around what stands in the way of another one, which is executed whichever way that
+/// goes.
+pub fn hindrances(product: &Product, question: &Question, conflict: &[usize]) -> Vec<usize> {
+    if conflict.len() > MOST_HINDRANCES {
+        return Vec::new();
     }
-}
-
-/// The ways that decide whether control comes to what a question is about.
-fn ways(product: &Product, question: &Question) -> FxHashSet<(Site, u32)> {
-    let held = product.held.iter().zip(&product.closed);
-    let open = held
-        .take(question.prefix)
-        .filter(|(_, closed)| **closed > question.step);
-    let taken = open.filter_map(|(held, _)| Some((held.site, held.taken()?)));
-    let asked = question.edge.to.map(|to| (question.edge.site, to));
-    taken.chain(asked).collect()
+    let free: Vec<usize> = free(product, question, conflict).collect();
+    let turns = |other: &Question| {
+        let is_branch = |held: &Held| matches!(held.kind, ConditionKind::Branch { .. });
+        other.aim == Aim::Flip
+            && !other.is_loose()
+            && free.contains(&other.prefix)
+            && product.held.get(other.prefix).is_some_and(is_branch)
+    };
+    let questions = product.questions.iter().enumerate();
+    let turning = questions.filter(|(_, other)| turns(other));
+    turning.map(|(index, _)| index).collect()
 }
 
 /// The conditions that a loosened question insists on.

@@ -3,14 +3,15 @@
 use std::hash::{Hash, Hasher};
 use std::time::Instant;
 
+use beagle_program::FunctionId;
 use beagle_solver::{ConditionKind, Expr, Path, Pool};
 use beagle_trace::event::Site;
 use beagle_trace::{AssumeReason, Input};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::affairs::Affairs;
+use crate::astray::Astray;
 use crate::closing::{Closing, OPEN};
-use crate::loosen::Astray;
 use crate::question::{Aim, Edge, From, Question};
 use crate::steps::{Step, What};
 use crate::streams;
@@ -110,6 +111,8 @@ pub struct Product {
     pub questions: Vec<Question>,
     /// The changes that were executed, with the step at which they first were.
     pub reached: FxHashMap<usize, usize>,
+    /// The functions in which changed statements were executed, with the step at which one last was.
+    pub visited: FxHashMap<(Side, FunctionId), usize>,
     /// The first step at which a change may have been executed: where the versions had last met
     /// before, as what each does alone is in no order. The greatest number if none was.
     pub changed_from: usize,
@@ -129,6 +132,8 @@ pub struct Product {
     pub anytime: Anytime,
     /// The ways on that were taken.
     pub edges: FxHashSet<(Side, Edge)>,
+    /// Conditions that stand in the way of what is wanted, by index, with how little that promises.
+    pub hindrances: FxHashMap<usize, f32>,
     /// Conditions and outputs that could not be brought into the pool.
     pub lost: usize,
     /// Whether there are ways on that are not asked for.
@@ -195,6 +200,7 @@ impl Product {
                 hashes: vec![0],
                 questions: Vec::new(),
                 reached: FxHashMap::default(),
+                visited: FxHashMap::default(),
                 changed_from: usize::MAX,
                 effects: Vec::new(),
                 order: Vec::new(),
@@ -204,6 +210,7 @@ impl Product {
                 news: 0,
                 anytime: Anytime::default(),
                 edges: FxHashSet::default(),
+                hindrances: FxHashMap::default(),
                 lost: [old, new]
                     .iter()
                     .map(|t| t.conditions.lost + t.streams.lost)
@@ -218,6 +225,7 @@ impl Product {
             context: 0,
             level: 0,
             caller: 0,
+            turn: 0,
             executed: 0,
             compared: 0,
             variables: FxHashMap::default(),
@@ -267,6 +275,7 @@ struct Builder<'a> {
     /// Of the step that is looked at.
     level: u8,
     caller: u32,
+    turn: u8,
     /// How often changes were executed.
     executed: u32,
     /// How often they had been when variables were last compared.
@@ -316,6 +325,7 @@ impl Builder<'_> {
             mark,
             level: self.level,
             caller: self.caller,
+            turn: self.turn,
         }
     }
 
@@ -347,7 +357,7 @@ impl Builder<'_> {
 
     fn alone(&mut self, side: Side, at: usize) {
         let step = self.traced(side).steps[at];
-        (self.level, self.caller) = (step.level, step.caller);
+        (self.level, self.caller, self.turn) = (step.level, step.caller, step.turn);
         let word = step.word as usize;
         let here = (self.product.held.len(), self.step);
         self.closing[side as usize].step(&step, self.step, &mut self.product.closed);
@@ -358,6 +368,9 @@ impl Builder<'_> {
                     return;
                 };
                 self.executed += 1;
+                let half = self.twin.half(side);
+                let function = half.program.block(half.block(stmt)).function;
+                self.product.visited.insert((side, function), self.step);
                 self.product.changed_from = self.product.changed_from.min(self.met);
                 for &change in self.twin.half(side).changes_of(stmt) {
                     self.product.reached.entry(change).or_insert(self.step);
@@ -403,7 +416,7 @@ impl Builder<'_> {
 
     fn together(&mut self, i: usize, j: usize) {
         let (a, b) = (self.old.steps[i], self.new.steps[j]);
-        (self.level, self.caller) = (b.level, b.caller);
+        (self.level, self.caller, self.turn) = (b.level, b.caller, b.turn);
         for (side, step) in [(Side::Old, &a), (Side::New, &b)] {
             self.closing[side as usize].step(step, self.step, &mut self.product.closed);
         }
@@ -579,19 +592,16 @@ impl Builder<'_> {
     fn flips(&mut self, from: From, site: Site, kind: &ConditionKind, expr: Expr) {
         let prefix = self.product.held.len();
         let step = self.step;
-        let (mark, level, caller) = (self.mark(), self.level, self.caller);
+        let here = self.edge(site, None);
         let question = |aim, asked, to, constant| Question {
             aim,
             prefix,
             asked,
             from,
             edge: Edge {
-                site,
                 to,
                 constant,
-                mark,
-                level,
-                caller,
+                ..here
             },
             step,
             without: Vec::new(),
@@ -774,6 +784,7 @@ impl Builder<'_> {
                         mark: 0,
                         level: 0,
                         caller: 0,
+                        turn: 0,
                     },
                     step,
                     without: Vec::new(),

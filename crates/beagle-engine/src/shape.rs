@@ -69,6 +69,15 @@ impl Shape {
         }
     }
 
+    /// Whether so many bytes may come to a source, wherever.
+    pub fn has_room(&self, source: &SourceKey, input: &Input, at: usize, more: usize) -> bool {
+        let mut bounds = self.bounds.iter().filter(|bounds| bounds.source == *source);
+        let size = input.sources[at].bytes.len() + more;
+        bounds.all(|bounds| {
+            bounds.fixed.is_empty() && bounds.most.is_none_or(|most| size <= most as usize)
+        })
+    }
+
     /// The sources of an input that have bounds.
     fn of_sources(&self, input: &Input) -> impl Iterator<Item = (u32, &Bounds)> {
         let keys = SourceKey::of_input(input);

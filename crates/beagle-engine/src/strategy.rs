@@ -19,6 +19,11 @@ pub trait Strategy {
 
     /// How little a question promises: the least is asked first. `None` if it is of no interest.
     fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32>;
+
+    /// Whether it may profit from what is known of where the changes are.
+    fn knows_changes(&self) -> bool {
+        true
+    }
 }
 
 /// The names of all techniques.
@@ -285,6 +290,10 @@ impl Strategy for Unguided {
         let cost = 20.0 + anytime(scene, product, question);
         (question.aim == Aim::Flip).then_some(cost)
     }
+
+    fn knows_changes(&self) -> bool {
+        false
+    }
 }
 
 /// How well a way on is known to those who do not know what changes were executed before.
@@ -293,6 +302,20 @@ fn anytime(scene: &Scene<'_>, product: &Product, question: &Question) -> f32 {
     let known = vain(scene, product, edge).sqrt() * 2.0 + newness(scene, product, question, edge);
     known - promised(product.anytime.merit)
 }
+
+/// How little it promises to turn around what stands in the way of a question; `None` if the question is for
+/// nothing that would be new.
+pub fn hindrance(scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
+    let is_new = match question.aim {
+        Aim::Flip => newness(scene, product, question, question.edge) == 0.0,
+        Aim::Output | Aim::Parting | Aim::Infection => true,
+        Aim::Fault => false,
+    };
+    is_new.then(|| HINDRANCE + vain(scene, product, question.edge).sqrt())
+}
+
+/// Turning around what stands in the way comes before what only leads elsewhere, for a while.
+const HINDRANCE: f32 = 11.0;
 
 /// A run that did something for the first time may be near to more of that.
 fn promise(product: &Product) -> f32 {

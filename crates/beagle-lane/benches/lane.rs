@@ -76,7 +76,7 @@ fn search(subject: &Subject, seconds: u64) -> (Status, f64) {
     let (old, new) = (made.start(), made.start());
     let mut fuzzer = Fuzzer::new(old, new, Space::default(), Tokens::default(), 1);
     for input in examples(subject) {
-        fuzzer.add(input);
+        fuzzer.start_from(input);
     }
     let before = fuzzer.processor_time().unwrap();
     loop {

@@ -67,12 +67,25 @@ const MOST_SUBSTITUTES: usize = 128;
 const CHECK_EVERY: u64 = 64;
 const CHECKED: usize = 4;
 
-/// Runs both versions on inputs that it makes.
-pub struct Fuzzer {
-    sides: [Process; 2],
-    space: Space,
-    tokens: Tokens,
-    chance: Chance,
+/// What inputs are varied by turns.
+///
+/// A search beside this one gives inputs all the time that do something new in odd ways, and so does what is found
+/// here in the end: what was there to start from would hardly be varied any more. So half of the runs are as if
+/// there were nothing else, and that begins anew again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// What was there to start from, and what has come of it lately.
+    Seeds,
+    /// Everything that was ever found.
+    All,
+}
+
+/// Runs until all begins anew with what was there to start from, at first.
+const ROUND: u64 = 16_000;
+
+/// What is known of inputs of one origin.
+#[derive(Debug, Default)]
+struct Stock {
     corpus: Corpus,
     /// Inputs to run as they are, before anything else.
     given: VecDeque<Input>,
@@ -80,6 +93,60 @@ pub struct Fuzzer {
     substituted: VecDeque<Input>,
     /// Pairs of paths that were taken.
     pairs: FxHashSet<(u64, u64)>,
+}
+
+impl Stock {
+    fn is_empty(&self) -> bool {
+        self.corpus.len() == 0 && self.given.is_empty()
+    }
+}
+
+/// When to begin anew: mostly soon, as the first moments are the best ones, but sometimes later and later.
+#[derive(Debug, Default)]
+struct Rounds {
+    number: u64,
+    /// Runs of this round.
+    runs: u64,
+}
+
+impl Rounds {
+    /// Counts runs; whether a new round begins after them.
+    fn count(&mut self, runs: u64) -> bool {
+        self.runs += runs;
+        let is_over = self.runs >= ROUND * luby(self.number + 1);
+        if is_over {
+            self.number += 1;
+            self.runs = 0;
+        }
+        is_over
+    }
+}
+
+/// 1, 1, 2, 1, 1, 2, 4, and so on: the sequence of Luby, Sinclair and Zuckerman.
+fn luby(number: u64) -> u64 {
+    let size = u64::BITS - number.leading_zeros();
+    match number + 1 == 1 << size {
+        true => 1 << (size - 1),
+        false => luby(number + 1 - (1 << (size - 1))),
+    }
+}
+
+/// Runs both versions on inputs that it makes.
+pub struct Fuzzer {
+    sides: [Process; 2],
+    space: Space,
+    tokens: Tokens,
+    chance: Chance,
+    /// By [`Origin`].
+    stocks: [Stock; 2],
+    seeds: Vec<Input>,
+    rounds: Rounds,
+    /// Whether a round begins.
+    begins: bool,
+    /// Pairs of paths that were told.
+    told: FxHashSet<(u64, u64)>,
+    /// The smallest distance to a change that was told.
+    nearest: u16,
     differences: FxHashMap<(u64, u64, u32), u32>,
     batches: u64,
     status: Status,
@@ -93,10 +160,12 @@ impl Fuzzer {
             space,
             tokens,
             chance: Chance::new(seed),
-            corpus: Corpus::default(),
-            given: VecDeque::new(),
-            substituted: VecDeque::new(),
-            pairs: FxHashSet::default(),
+            stocks: Default::default(),
+            seeds: Vec::new(),
+            rounds: Rounds::default(),
+            begins: false,
+            told: FxHashSet::default(),
+            nearest: u16::MAX,
             differences: FxHashMap::default(),
             batches: 0,
             status: Status::default(),
@@ -149,19 +218,36 @@ impl Fuzzer {
         Ok(())
     }
 
+    /// Adds an input to start from.
+    pub fn start_from(&mut self, input: Input) {
+        self.seeds.push(input.clone());
+        self.stocks[Origin::Seeds as usize].given.push_back(input);
+    }
+
     /// Adds an input to run as it is.
     pub fn add(&mut self, input: Input) {
-        self.given.push_back(input);
+        self.stocks[Origin::All as usize].given.push_back(input);
+    }
+
+    /// Whose turn it is.
+    fn turn(&self) -> Origin {
+        let [seeds, all] = &self.stocks;
+        match self.batches.is_multiple_of(2) {
+            _ if all.is_empty() => Origin::Seeds,
+            true if !seeds.is_empty() => Origin::Seeds,
+            _ => Origin::All,
+        }
     }
 
     /// Runs one batch, and tells what is new.
     pub fn step(&mut self, tell: &mut dyn FnMut(News)) -> Result<(), Error> {
         let most = FIRST << (self.batches / 4).min(4);
+        let origin = self.turn();
         self.batches += 1;
         let mut inputs = Vec::with_capacity(most);
         let mut batch = Batch::default();
         while inputs.len() < most.min(MOST) {
-            let Some(input) = self.next_input() else {
+            let Some(input) = self.next_input(origin) else {
                 break;
             };
             if batch.push(&input)? {
@@ -170,22 +256,34 @@ impl Fuzzer {
                 // Too large on its own.
                 continue;
             } else {
-                self.given.push_front(input);
+                self.stocks[origin as usize].given.push_front(input);
                 break;
             }
         }
         let mut fresh = Vec::new();
-        let [old, new] = self.run(&batch)?;
+        let [old, new] = self.run(&batch, origin)?;
         for ((input, old), new) in inputs.iter().zip(&old).zip(&new) {
-            if let Some(news) = self.look(input, old, new) {
+            if let Some(news) = self.look(origin, input, old, new) {
                 fresh.push(input.clone());
                 if let Some(news) = news {
                     tell(news);
                 }
             }
         }
-        self.status.kept = self.corpus.len() as u64;
-        self.follow(&fresh)?;
+        let kept = self.stocks.iter().map(|stock| stock.corpus.len() as u64);
+        self.status.kept = kept.sum();
+        self.follow(origin, &fresh)?;
+        if origin == Origin::Seeds {
+            let [seeds, all] = &mut self.stocks;
+            all.given.extend(fresh);
+            self.begins = self.rounds.count(inputs.len() as u64);
+            if self.begins {
+                *seeds = Stock {
+                    given: self.seeds.iter().cloned().collect(),
+                    ..Stock::default()
+                };
+            }
+        }
         if self.batches.is_multiple_of(CHECK_EVERY) {
             let from = self.chance.below(inputs.len());
             let sample: Vec<_> = inputs.into_iter().skip(from).take(CHECKED).collect();
@@ -194,11 +292,12 @@ impl Fuzzer {
         Ok(())
     }
 
-    fn next_input(&mut self) -> Option<Input> {
+    fn next_input(&mut self, origin: Origin) -> Option<Input> {
+        let stock = &mut self.stocks[origin as usize];
         // By turns: a search beside this one that gives new inputs all the time can fill the queues faster
         // than they are emptied, and what is known already must be varied all the same.
-        for queue in [&mut self.given, &mut self.substituted] {
-            if (self.corpus.len() == 0 || self.chance.one_in(2))
+        for queue in [&mut stock.given, &mut stock.substituted] {
+            if (stock.corpus.len() == 0 || self.chance.one_in(2))
                 && let Some(input) = queue.pop_front()
             {
                 return Some(input);
@@ -209,8 +308,8 @@ impl Fuzzer {
             tokens: &self.tokens,
         };
         for _ in 0..100 {
-            let picked = self.corpus.pick(&mut self.chance);
-            let (Some(base), Some(other)) = (picked, self.corpus.any(&mut self.chance)) else {
+            let picked = stock.corpus.pick(&mut self.chance);
+            let (Some(base), Some(other)) = (picked, stock.corpus.any(&mut self.chance)) else {
                 break;
             };
             let made = mutator.vary(&base.input, &other.input, &mut self.chance);
@@ -218,14 +317,16 @@ impl Fuzzer {
                 return made;
             }
         }
-        let queued = self.given.pop_front();
-        queued.or_else(|| self.substituted.pop_front())
+        let queued = stock.given.pop_front();
+        queued.or_else(|| stock.substituted.pop_front())
     }
 
     /// One version after the other, so that all this takes one core and leaves the others alone.
-    fn run(&mut self, batch: &Batch) -> Result<[Vec<Outcome>; 2], Error> {
+    fn run(&mut self, batch: &Batch, origin: Origin) -> Result<[Vec<Outcome>; 2], Error> {
         let mode = |fork| Mode {
             fork,
+            other: origin == Origin::All,
+            forget: origin == Origin::Seeds && self.begins,
             ..Mode::default()
         };
         let [old, new] = &mut self.sides;
@@ -251,7 +352,14 @@ impl Fuzzer {
     }
 
     /// Whether a run did something new, and whether that is worth telling.
-    fn look(&mut self, input: &Input, old: &Outcome, new: &Outcome) -> Option<Option<News>> {
+    fn look(
+        &mut self,
+        origin: Origin,
+        input: &Input,
+        old: &Outcome,
+        new: &Outcome,
+    ) -> Option<Option<News>> {
+        let stock = &mut self.stocks[origin as usize];
         self.status.runs += 1;
         for outcome in [old, new] {
             if outcome.refused() {
@@ -269,10 +377,11 @@ impl Fuzzer {
         let near = old.near.min(new.near);
         let differs = old.seen() != new.seen();
         let pair = (old.path, new.path);
-        let is_new_pair = touches && self.pairs.insert(pair);
-        let closer = near < self.corpus.best();
-        let mut told = closer || is_new_pair;
-        let mut kept = told || old.fresh() || new.fresh();
+        let is_new_pair = touches && stock.pairs.insert(pair);
+        let closer = near < stock.corpus.best();
+        let mut told = near < self.nearest || (is_new_pair && self.told.insert(pair));
+        self.nearest = near.min(self.nearest);
+        let mut kept = closer || is_new_pair || old.fresh() || new.fresh();
         if differs {
             self.status.differing += 1;
             // How far a run came that was stopped says nothing, and to look closer takes long.
@@ -284,7 +393,7 @@ impl Fuzzer {
             kept |= *count == 1;
         }
         if kept && !old.timed_out() && !new.timed_out() {
-            self.corpus.add(Kept {
+            stock.corpus.add(Kept {
                 input: input.clone(),
                 near,
                 touches,
@@ -301,7 +410,8 @@ impl Fuzzer {
     }
 
     /// Looks at what new inputs are compared with, and tries that instead.
-    fn follow(&mut self, inputs: &[Input]) -> Result<(), Error> {
+    fn follow(&mut self, origin: Origin, inputs: &[Input]) -> Result<(), Error> {
+        let stock = &mut self.stocks[origin as usize];
         let mut batch = Batch::default();
         for input in inputs {
             batch.push(input)?;
@@ -314,14 +424,15 @@ impl Fuzzer {
             let mode = Mode {
                 fork: self.status.forked[side],
                 compares: true,
-                keep: false,
+                other: origin == Origin::All,
+                ..Mode::default()
             };
             let process = &mut self.sides[side];
             let outcomes = process.run(&batch, mode)?;
             let compares = process.compares(&outcomes)?;
             for (number, (input, compares)) in inputs.iter().zip(compares).enumerate() {
                 let mut room =
-                    MOST_SUBSTITUTES.min(MOST_WAITING - self.substituted.len().min(MOST_WAITING));
+                    MOST_SUBSTITUTES.min(MOST_WAITING - stock.substituted.len().min(MOST_WAITING));
                 for compared in compares {
                     if compared.is_text {
                         for text in &compared.sides {
@@ -334,7 +445,7 @@ impl Fuzzer {
                     for mut made in substitutes(input, &compared).into_iter().take(room) {
                         room -= 1;
                         if self.space.repair(&mut made) {
-                            self.substituted.push_back(made);
+                            stock.substituted.push_back(made);
                         }
                     }
                 }
@@ -368,4 +479,20 @@ fn kind(old: &Outcome, new: &Outcome) -> u32 {
         1 + (old.end << 16 | new.end)
     };
     ends.wrapping_mul(31) ^ bits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_are_short_mostly() {
+        let all: Vec<u64> = (1..=15).map(luby).collect();
+        assert_eq!(all, [1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8]);
+        let mut rounds = Rounds::default();
+        let counted = (0..10).map(|_| rounds.count(ROUND / 2));
+        let counted: Vec<bool> = counted.collect();
+        let expected = [0, 1, 0, 1, 0, 0, 0, 1, 0, 1];
+        assert_eq!(counted, expected.map(|it| it == 1));
+    }
 }

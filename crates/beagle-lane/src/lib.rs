@@ -13,6 +13,7 @@
 //! | `fuzzer` | what to run next, and what of it is worth keeping |
 //! | `corpus` | what was kept, and which of it comes next |
 //! | `mutate` | words, lines and bytes: new inputs from old ones |
+//! | `text` | words of a text |
 //! | `substitute` | new inputs from what a run compared |
 //! | `space`, `tokens` | what has to stay, and what may go in |
 
@@ -25,6 +26,7 @@ mod outcome;
 mod process;
 mod space;
 mod substitute;
+mod text;
 mod tokens;
 mod wire;
 

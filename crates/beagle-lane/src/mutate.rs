@@ -4,6 +4,7 @@ use beagle_trace::{Input, Source, SourceKind};
 
 use crate::chance::Chance;
 use crate::space::Space;
+use crate::text;
 use crate::tokens::{self, Tokens};
 
 /// Makes new inputs.
@@ -40,11 +41,11 @@ impl Mutator<'_> {
             return;
         };
         let source = &mut input.sources[at];
-        let donor = donor(other, source, at);
+        let donor = donor(other, source, at, chance);
         let lines = !source.kind.is_string();
         if lines && chance.one_in(4) {
             change_lines(&mut source.bytes, donor, chance);
-        } else {
+        } else if !(chance.one_in(4) && text::change(&mut source.bytes, donor, chance)) {
             self.change_bytes(&mut source.bytes, donor, chance);
         }
     }
@@ -171,9 +172,15 @@ fn argument(bytes: Vec<u8>) -> Source {
     }
 }
 
-/// What another input has where this one has the source.
-fn donor<'a>(other: &'a Input, source: &Source, at: usize) -> &'a [u8] {
+/// What another input has where this one has the source; now and then what it has elsewhere, as files that a
+/// program reads one after the other are often of one kind.
+fn donor<'a>(other: &'a Input, source: &Source, at: usize, chance: &mut Chance) -> &'a [u8] {
     let same = |it: &&Source| it.kind == source.kind && it.name == source.name;
+    if chance.one_in(4) {
+        let like = |it: &&Source| it.kind.is_string() == source.kind.is_string();
+        let sources: Vec<&Source> = other.sources.iter().skip(1).filter(like).collect();
+        return chance.pick(&sources).map_or(&[], |it| &it.bytes);
+    }
     let found = match source.kind {
         SourceKind::Argument => other.sources.get(at).filter(same),
         _ => other.sources.iter().find(same),

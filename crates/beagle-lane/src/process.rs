@@ -45,6 +45,10 @@ pub struct Mode {
     pub keep: bool,
     /// Note what the runs compare.
     pub compares: bool,
+    /// What other runs without this did is new all the same, and the other way round.
+    pub other: bool,
+    /// What was done before is new again.
+    pub forget: bool,
 }
 
 /// How often the program looks whether a run has taken too long.
@@ -264,7 +268,9 @@ fn header(setup: &Setup, count: usize, mode: Mode) -> Header {
         count: count as u32,
         mode: flag(mode.fork, wire::MODE_FORK)
             | flag(mode.keep, wire::MODE_KEEP)
-            | flag(mode.compares, wire::MODE_COMPARES),
+            | flag(mode.compares, wire::MODE_COMPARES)
+            | flag(mode.other, wire::MODE_OTHER)
+            | flag(mode.forget, wire::MODE_FORGET),
         ticks: u32::try_from(ticks).unwrap_or(u32::MAX).max(2),
         tick_us: TICK.as_micros() as u32,
         most_output: setup.most_output,

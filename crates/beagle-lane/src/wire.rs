@@ -24,6 +24,10 @@ pub const MODE_FORK: u32 = 1;
 pub const MODE_KEEP: u32 = 2;
 /// Note what runs compare.
 pub const MODE_COMPARES: u32 = 4;
+/// What is new is told apart from what is new without this.
+pub const MODE_OTHER: u32 = 8;
+/// What was seen is new again.
+pub const MODE_FORGET: u32 = 16;
 
 /// The size of a `struct result`.
 pub const RESULT_SIZE: usize = 80;

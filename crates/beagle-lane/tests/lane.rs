@@ -200,6 +200,7 @@ fn inputs_from_elsewhere_do_not_keep_known_ones_from_being_varied() {
     let space = beagle_lane::Space::default();
     let tokens = beagle_lane::Tokens::default();
     let mut fuzzer = beagle_lane::Fuzzer::new(old.start(), new.start(), space, tokens, 1);
+    fuzzer.start_from(args(["a"]));
     for number in 0..20_000 {
         fuzzer.add(args([&format!("a{number}")]));
     }
@@ -243,6 +244,26 @@ int main(int argc, char **argv) {
     assert!(has(true, b"7", b"--secret"), "{compares:?}");
     let number = |it: u32| it.to_le_bytes();
     assert!(has(false, &number(7), &number(123_456)), "{compares:?}");
+}
+
+#[test]
+fn what_was_seen_can_be_new_again() {
+    let made = make_text("int main(int c, char **v) { return c < 2; }");
+    let mut process = made.start();
+    let inputs = support::batch(&[args([]), args(["7"])]);
+    let modes = [(false, false), (false, false), (true, false), (true, false)];
+    let modes = modes.into_iter().chain([(false, true), (true, false)]);
+    let fresh = modes.map(|(other, forget)| {
+        let mode = beagle_lane::Mode {
+            other,
+            forget,
+            ..Default::default()
+        };
+        let all = process.run(&inputs, mode).unwrap();
+        all[0].fresh()
+    });
+    let fresh: Vec<bool> = fresh.collect();
+    assert_eq!(fresh, [true, false, true, false, true, false]);
 }
 
 #[test]

@@ -7,6 +7,12 @@ extern const u64 bg_lane_count;
 
 u32 feedback_counters(void) { return (u32)bg_lane_count; }
 
+/* What runs of the batch see is new again. */
+void feedback_forget(void) {
+  u64 count = bg_lane_count;
+  fill(L->seen_counters + (L->header->mode & MODE_OTHER ? count : 0), 0, count);
+}
+
 void feedback_start(void) {
   L->comparing = (L->header->mode & MODE_COMPARES) != 0;
   if (L->comparing)
@@ -32,6 +38,7 @@ static u8 bucket(u8 count) {
 void feedback_end(struct result *result) {
   const struct mark *marks = (const struct mark *)(AT_SHARED + L->header->marks);
   u64 path = 0, whole = 0, count = bg_lane_count;
+  u8 *seen = L->seen_counters + (L->header->mode & MODE_OTHER ? count : 0);
   u32 near = 0xffff, flags = 0;
   for (u64 i = 0; i < count; i++) {
     if (i % 8 == 0 && i + 8 <= count) {
@@ -47,8 +54,8 @@ void feedback_end(struct result *result) {
       continue;
     u8 bit = bucket(times);
     struct mark mark = marks[i];
-    if (bit & ~L->seen_counters[i]) {
-      L->seen_counters[i] |= bit;
+    if (bit & ~seen[i]) {
+      seen[i] |= bit;
       flags |= RESULT_FRESH;
     }
     /* Sums, so that the order of the blocks in either version does not count. */

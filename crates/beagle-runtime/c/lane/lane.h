@@ -60,6 +60,8 @@ enum { SOURCE_ARGUMENT, SOURCE_ENVIRONMENT, SOURCE_STDIN, SOURCE_FILE };
 #define MODE_FORK 1u     /* each run in a process of its own, forked from what was saved */
 #define MODE_KEEP 2u     /* keep what the run writes */
 #define MODE_COMPARES 4u /* note what the run compares */
+#define MODE_OTHER 8u    /* what was seen in runs without this does not count as seen, nor the other way round */
+#define MODE_FORGET 16u  /* before the first run: what was seen is new again */
 
 struct header {
   u64 magic;
@@ -191,7 +193,7 @@ struct lane {
   } actions[65];
   u64 blocked;
 
-  u8 *seen_counters; /* shared with forked runs: the buckets that were seen, for each counter */
+  u8 *seen_counters; /* shared with forked runs: the buckets that were seen, for each counter; then with MODE_OTHER */
   u32 comparing;
   u8 *compare_next, *compare_end;
   u64 compare_sites[64]; /* which of them are noted, as a set of bits by hash */
@@ -247,6 +249,7 @@ i64 signal_raise(int number);
 
 /* feedback.c */
 u32 feedback_counters(void);
+void feedback_forget(void);
 void feedback_start(void);
 void feedback_end(struct result *result);
 

@@ -248,6 +248,8 @@ static void batch(void) {
   L->compare_end = L->compare_next + header->compares_size;
   L->output_next = shared + header->outputs;
   L->output_end = L->output_next + header->outputs_size;
+  if (header->mode & MODE_FORGET)
+    feedback_forget();
   for (u32 i = 0; i < header->count; i++) {
     L->result = &results[i];
     fill(L->result, 0, sizeof(struct result));
@@ -297,7 +299,7 @@ int main(int argc, char **argv, char **envp) {
   lane_map(AT_CACHE, CACHE_SIZE, own, -1);
   L->header = (struct header *)AT_SHARED;
   u32 counters = feedback_counters();
-  L->seen_counters = lane_map(0, counters + PAGE, MAP_SHARED | MAP_ANONYMOUS, -1);
+  L->seen_counters = lane_map(0, 2ul * counters + PAGE, MAP_SHARED | MAP_ANONYMOUS, -1);
   L->header->counters = counters;
   if (L->header->magic != LANE_MAGIC)
     lane_fail("beagle: the shared memory is not that of the fast lane\n");

@@ -58,7 +58,7 @@ pub fn drive(lane: &Lane<'_>, seeds: &[Input], link: &Link<'_>) -> Driven {
 fn turns(fuzzer: &mut Fuzzer, seeds: &[Input], link: &Link<'_>) -> Result<(), Error> {
     fuzzer.check(seeds)?;
     for seed in seeds {
-        fuzzer.add(seed.clone());
+        fuzzer.start_from(seed.clone());
     }
     let mut last = Instant::now();
     let mut pace = Pace::new();
@@ -131,9 +131,8 @@ impl Pace {
 fn rest(vain: Duration, worked: Duration) -> Duration {
     match vain.as_secs() {
         0..2 => Duration::ZERO,
-        2..5 => worked / 2,
-        5..15 => worked * 2,
-        _ => worked * 4,
+        2..5 => worked / 4,
+        _ => worked / 2,
     }
 }
 

@@ -111,6 +111,12 @@ fn ask_all(subject: &Subject, most: usize, compare: bool) -> Tally {
     let Recorded { mut pool, paths } = record(subject, most);
     let mut solver = Solver::new(Budget::default());
     let mut z3 = PlainZ3::new(Duration::from_secs(5));
+    let asked: Vec<usize> = paths.iter().map(|asked| asked.questions.len()).collect();
+    eprintln!(
+        "{name}: {} questions of {} runs: {asked:?}",
+        asked.iter().sum::<usize>(),
+        asked.len()
+    );
     for Asked {
         mut path,
         questions,
