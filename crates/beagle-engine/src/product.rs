@@ -225,7 +225,6 @@ impl Product {
             context: 0,
             level: 0,
             caller: 0,
-            turn: 0,
             executed: 0,
             compared: 0,
             variables: FxHashMap::default(),
@@ -275,7 +274,6 @@ struct Builder<'a> {
     /// Of the step that is looked at.
     level: u8,
     caller: u32,
-    turn: u8,
     /// How often changes were executed.
     executed: u32,
     /// How often they had been when variables were last compared.
@@ -325,7 +323,6 @@ impl Builder<'_> {
             mark,
             level: self.level,
             caller: self.caller,
-            turn: self.turn,
         }
     }
 
@@ -357,7 +354,7 @@ impl Builder<'_> {
 
     fn alone(&mut self, side: Side, at: usize) {
         let step = self.traced(side).steps[at];
-        (self.level, self.caller, self.turn) = (step.level, step.caller, step.turn);
+        (self.level, self.caller) = (step.level, step.caller);
         let word = step.word as usize;
         let here = (self.product.held.len(), self.step);
         self.closing[side as usize].step(&step, self.step, &mut self.product.closed);
@@ -416,7 +413,7 @@ impl Builder<'_> {
 
     fn together(&mut self, i: usize, j: usize) {
         let (a, b) = (self.old.steps[i], self.new.steps[j]);
-        (self.level, self.caller, self.turn) = (b.level, b.caller, b.turn);
+        (self.level, self.caller) = (b.level, b.caller);
         for (side, step) in [(Side::Old, &a), (Side::New, &b)] {
             self.closing[side as usize].step(step, self.step, &mut self.product.closed);
         }
@@ -784,7 +781,6 @@ impl Builder<'_> {
                         mark: 0,
                         level: 0,
                         caller: 0,
-                        turn: 0,
                     },
                     step,
                     without: Vec::new(),

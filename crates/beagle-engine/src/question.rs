@@ -57,8 +57,6 @@ pub struct Edge {
     pub level: u8,
     /// The caller, likewise: what a function does for one need not be known for another.
     pub caller: u32,
-    /// The turn of the step, likewise.
-    pub turn: u8,
 }
 
 /// The mark of ways that are the same whatever was executed before.

@@ -64,9 +64,6 @@ pub struct Step {
     pub level: u8,
     /// The function that called the one that the site is in, plus 1; or 0.
     pub caller: u32,
-    /// About how often the same call came by the site before: what a loop does for the third time may be
-    /// new.
-    pub turn: u8,
     /// The word of the trace at which its event starts.
     pub word: u32,
 }
@@ -117,10 +114,6 @@ pub fn steps(trace: &Trace<'_>) -> Vec<Step> {
             depth,
             level: stack.level(),
             caller: stack.caller(site),
-            turn: match what {
-                What::Branch(_) | What::Switch(_) => stack.turn(site),
-                _ => 0,
-            },
             word,
         });
     }
@@ -130,18 +123,11 @@ pub fn steps(trace: &Trace<'_>) -> Vec<Step> {
 /// Deeper levels count as this one.
 const DEEPEST: u8 = 3;
 
-/// A call.
-struct Frame {
-    function: u32,
-    level: u8,
-    /// How often it came by each branch.
-    turns: FxHashMap<Site, u32>,
-}
-
 /// The functions that control is in.
 #[derive(Default)]
 struct Stack {
-    frames: Vec<Frame>,
+    /// With the level of each.
+    frames: Vec<(u32, u8)>,
     /// How often each function is in `frames`.
     active: FxHashMap<u32, u32>,
 }
@@ -152,25 +138,14 @@ impl Stack {
     }
 
     fn level(&self) -> u8 {
-        self.frames.last().map_or(0, |frame| frame.level)
+        self.frames.last().map_or(0, |&(_, level)| level)
     }
 
     fn caller(&self, site: Site) -> u32 {
         // Models of libc functions have no frames.
         let own = usize::from(site < MODEL_SITES);
         let caller = self.frames.iter().rev().nth(own);
-        caller.map_or(0, |frame| frame.function + 1)
-    }
-
-    /// Control comes by a branch once more.
-    fn turn(&mut self, site: Site) -> u8 {
-        // Those of libc functions would be as many as there are characters.
-        let Some(frame) = self.frames.last_mut().filter(|_| site < MODEL_SITES) else {
-            return 0;
-        };
-        let turns = frame.turns.entry(site).or_insert(0);
-        *turns += 1;
-        about(*turns - 1)
+        caller.map_or(0, |&(function, _)| function + 1)
     }
 
     fn push(&mut self, function: u32) {
@@ -178,15 +153,11 @@ impl Stack {
         let again = (*active).min(u32::from(DEEPEST)) as u8;
         *active += 1;
         let level = self.level().max(again);
-        self.frames.push(Frame {
-            function,
-            level,
-            turns: FxHashMap::default(),
-        });
+        self.frames.push((function, level));
     }
 
     fn pop(&mut self) {
-        if let Some(Frame { function, .. }) = self.frames.pop()
+        if let Some((function, _)) = self.frames.pop()
             && let Some(active) = self.active.get_mut(&function)
         {
             *active -= 1;
@@ -195,20 +166,9 @@ impl Stack {
 
     /// Goes back to the innermost call of a function.
     fn unwind(&mut self, function: u32) {
-        let is_other = |frame: &Frame| frame.function != function;
-        while self.frames.last().is_some_and(is_other) {
+        while self.frames.last().is_some_and(|&(top, _)| top != function) {
             self.pop();
         }
-    }
-}
-
-/// The first turns are told apart, others by their size; from some on all are the same.
-fn about(turns: u32) -> u8 {
-    match turns {
-        0..4 => turns as u8,
-        4..8 => 4,
-        8..32 => 5,
-        _ => 6,
     }
 }
 
@@ -241,21 +201,5 @@ mod tests {
             stack.push(list);
         }
         assert_eq!(stack.level(), DEEPEST);
-    }
-
-    #[test]
-    fn turns_are_those_of_one_call() {
-        let mut stack = Stack::default();
-        let (main, check, branch) = (1, 2, 30);
-        stack.push(main);
-        let turns: Vec<u8> = (0..40).map(|_| stack.turn(branch)).collect();
-        assert_eq!(turns[..10], [0, 1, 2, 3, 4, 4, 4, 4, 5, 5]);
-        assert_eq!((turns[31], turns[32]), (5, 6));
-        stack.push(check);
-        assert_eq!(stack.turn(branch), 0);
-        stack.pop();
-        assert_eq!(stack.turn(branch), 6);
-        // Of a libc function.
-        assert_eq!((stack.turn(MODEL_SITES), stack.turn(MODEL_SITES)), (0, 0));
     }
 }

@@ -80,7 +80,6 @@ impl<'a> Writer<'a> {
             node: 0,
             level: 0,
             caller: 0,
-            turn: 0,
             depth: self.depth,
             word: self.steps.len() as u32,
         });
