@@ -526,6 +526,10 @@ impl<'a> Engine<'a> {
         self.cut |= product.cut;
         product.stock = origin.stock();
         self.scene.add(&mut product);
+        if let Origin::Question(chosen) = origin {
+            let steps = old_read.steps.len() + new_read.steps.len();
+            self.frontier.spend_on_run(chosen, steps);
+        }
         if let Origin::Question(Chosen { at, .. }) = origin
             && let Some(record) = &self.records[at.run as usize]
         {

@@ -407,6 +407,12 @@ impl Frontier {
         self.shares[kind].spend(chosen.stock, effort);
     }
 
+    /// Counts how long a run was against where it comes from.
+    pub fn spend_on_run(&mut self, chosen: Chosen, steps: usize) {
+        let effort = steps as u64 / STEPS_PER_EFFORT;
+        self.shares[chosen.kind as usize].spend(chosen.stock, effort);
+    }
+
     /// The names of the techniques that ask.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.queues.iter().map(|queue| queue.strategy.name())
@@ -427,6 +433,9 @@ impl Frontier {
 /// So much effort may go into questions that would show a difference by themselves before others
 /// have their turn.
 const HEAD_START: u64 = 100;
+
+/// A run of so many steps more costs as much as a question more.
+const STEPS_PER_EFFORT: u64 = 2000;
 
 /// A guess may promise so much less than what leads elsewhere for sure.
 const MARGIN: f32 = 2.0;

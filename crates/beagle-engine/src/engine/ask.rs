@@ -22,8 +22,8 @@ pub(super) struct Own {
 
 /// The time for a question the first time, and when it is put off.
 const ROUNDS: [Duration; 3] = [
-    Duration::from_millis(15),
-    Duration::from_millis(150),
+    Duration::from_millis(50),
+    Duration::from_millis(300),
     Duration::from_millis(2000),
 ];
 
