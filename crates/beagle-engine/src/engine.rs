@@ -232,15 +232,19 @@ pub struct Engine<'a> {
     changes: Option<[Marks; 2]>,
     /// The longest that a run took that ended by itself.
     longest: Duration,
+    /// The most expressions, or words of events, of a run on an input to start from.
+    largest: u32,
     repeats: Repeats,
 }
 
 /// Conditions of runs that are kept; runs beyond are forgotten, the oldest first.
 const MOST_KEPT: usize = 3_000_000;
 
-/// Events and expressions of a run on an input that others found: there are many of them, and those that
-/// take long to run take very long to explore.
-const MOST_OFFERED: u32 = 200_000;
+/// Expressions, and words of events, of a run: those that take long to run take very long to explore, and
+/// keep all others from being explored...
+const ENOUGH: u32 = 200_000;
+/// ...but so many times as many as a run on an input to start from has.
+const ENOUGH_FOR_SEEDS: u32 = 4;
 
 /// So long inputs to start from are run before there are questions; then they take turns.
 const SEEDS_FIRST: Duration = Duration::from_secs(5);
@@ -295,6 +299,7 @@ impl<'a> Engine<'a> {
             changes: (twin.comparison.changes.len() > 1)
                 .then(|| Side::BOTH.map(|side| Marks::of_changes(twin, side))),
             longest: Duration::ZERO,
+            largest: 0,
             repeats: Repeats::default(),
             options,
         })
@@ -347,16 +352,16 @@ impl<'a> Engine<'a> {
             }
             // Many of them, or slow ones, must not keep questions from being asked.
             let enough = on_seeds > SEEDS_FIRST && on_seeds > start.elapsed() / 2;
-            let on_own = seeds.peek().is_none() || enough;
-            if on_own
-                && let Some(input) = self.repeats.turn(self.status.runs)
-                && self.run(input, Origin::Repeat, listener)? == Next::Stop
-            {
-                return Ok(End::Stopped);
+            let is_seeds_turn = seeds.peek().is_some() && !enough;
+            if !is_seeds_turn && let Some(input) = self.repeats.turn(self.status.runs) {
+                match self.run(input, Origin::Repeat, listener)? {
+                    Next::GoOn => continue,
+                    Next::Stop => return Ok(End::Stopped),
+                }
             }
-            let chosen = match on_own {
-                false => None,
-                true => {
+            let chosen = match is_seeds_turn {
+                true => None,
+                false => {
                     if self.hear_of_graph(listener) == Next::Stop {
                         return Ok(End::Stopped);
                     }
@@ -460,12 +465,13 @@ impl<'a> Engine<'a> {
             return Ok(Next::GoOn);
         }
         self.status.runs += 1;
-        let mut limits = self.run_limits();
-        if origin == Origin::Offer {
-            limits.events = limits.events.min(MOST_OFFERED);
-            limits.nodes = limits.nodes.min(MOST_OFFERED);
-        }
         let seed = origin.seed();
+        let mut limits = self.run_limits();
+        if seed.is_none() {
+            let enough = self.largest.saturating_mul(ENOUGH_FOR_SEEDS).max(ENOUGH);
+            limits.events = limits.events.min(enough);
+            limits.nodes = limits.nodes.min(enough);
+        }
         let (old, new) = match run_both(&mut self.executors, &input, &limits) {
             Ok(both) => both,
             Err(error) => {
@@ -482,6 +488,10 @@ impl<'a> Engine<'a> {
             note_losses(&mut self.status, run);
             if let Ok(trace) = &run.trace {
                 self.status.files.note_read(&input, trace);
+                if seed.is_some() {
+                    let size = trace.nodes().len().max(trace.words().len());
+                    self.largest = self.largest.max(size as u32);
+                }
             }
             if run.outcome != Outcome::TimedOut {
                 self.longest = self.longest.max(run.time);
@@ -529,14 +539,12 @@ impl<'a> Engine<'a> {
         if let Origin::Question(chosen) = origin {
             let steps = old_read.steps.len() + new_read.steps.len();
             self.frontier.spend_on_run(chosen, steps);
-        }
-        if let Origin::Question(Chosen { at, .. }) = origin
-            && let Some(record) = &self.records[at.run as usize]
-        {
-            let question = &record.product.questions[at.question as usize];
-            let asked = at.question as usize;
-            product.astray = Astray::of(&record.product, asked, &product);
-            self.scene.paid(question, &product);
+            if let Some(record) = &self.records[chosen.at.run as usize] {
+                let asked = chosen.at.question as usize;
+                product.astray = Astray::of(&record.product, asked, &product);
+                product.generation = record.product.generation + 1;
+                self.scene.paid(&record.product.questions[asked], &product);
+            }
         }
         if !product.reached.is_empty() {
             self.status.first_reached.get_or_insert(self.status.runs);

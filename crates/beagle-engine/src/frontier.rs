@@ -117,15 +117,11 @@ impl Queue {
         if self.strategy.knows_changes() && is_back(product, at) {
             cost = cost.min(BACK);
         }
-        if question.aim == Aim::Flip
-            && !question.is_loose()
-            && let Some(&hindrance) = product.hindrances.get(&question.prefix)
-        {
-            cost = cost.min(hindrance);
-        }
         // The runs that come of a long run are long.
         let bulk = (product.held.len() as f32 / SHORT).max(1.0).ln();
-        Some(cost + bulk + 10.0 * at.round as f32)
+        // Most answers spoil something for a program that expects more of its input.
+        let away = AWAY * product.generation.min(MOST_AWAY) as f32;
+        Some(cost + bulk + away + 10.0 * at.round as f32)
     }
 }
 
@@ -245,21 +241,11 @@ impl Frontier {
     /// Adds the last question of a run, which was raised after all others.
     pub fn add_last(&mut self, scene: &Scene<'_>, run: u32, product: &Product) {
         if let Some(last) = product.questions.len().checked_sub(1) {
-            self.add_again(scene, run, product, last);
-        }
-    }
-
-    /// Adds a question of a run, which promises more than it did if it was there before.
-    pub fn add_again(&mut self, scene: &Scene<'_>, run: u32, product: &Product, index: usize) {
-        let at = Reference {
-            run,
-            question: index as u32,
-            round: 0,
-        };
-        if !self
-            .asked
-            .contains(&key(product, &product.questions[index]))
-        {
+            let at = Reference {
+                run,
+                question: last as u32,
+                round: 0,
+            };
             self.push(scene, product, at);
         }
     }
@@ -442,6 +428,12 @@ const MARGIN: f32 = 2.0;
 
 /// Runs of no more conditions count as short.
 const SHORT: f32 = 300.0;
+
+/// What is added for every answer that lies between an input and one to start from: little, but nothing else
+/// tells many questions apart...
+const AWAY: f32 = 0.1;
+/// ...and for no more of them than this.
+const MOST_AWAY: u32 = 20;
 
 /// The cost of a question that would bring a run back to where it was to go.
 const BACK: f32 = 3.0;

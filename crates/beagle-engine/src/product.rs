@@ -130,10 +130,10 @@ pub struct Product {
     pub news: usize,
     /// The same to those who know less.
     pub anytime: Anytime,
+    /// How many answers lie between its input and one to start from.
+    pub generation: u32,
     /// The ways on that were taken.
     pub edges: FxHashSet<(Side, Edge)>,
-    /// Conditions that stand in the way of what is wanted, by index, with how little that promises.
-    pub hindrances: FxHashMap<usize, f32>,
     /// Conditions and outputs that could not be brought into the pool.
     pub lost: usize,
     /// Whether there are ways on that are not asked for.
@@ -209,8 +209,8 @@ impl Product {
                 merit: 0,
                 news: 0,
                 anytime: Anytime::default(),
+                generation: 0,
                 edges: FxHashSet::default(),
-                hindrances: FxHashMap::default(),
                 lost: [old, new]
                     .iter()
                     .map(|t| t.conditions.lost + t.streams.lost)

@@ -223,7 +223,7 @@ impl Strategy for Sequences {
         let sequences = scene.sequences.as_ref()?;
         let context = held(product, question).map_or(0, |held| held.context);
         let far = match is_lucky(product, question) {
-            true => 0.0,
+            true => LUCKY_FAR,
             false => sequences.cost(scene, product, question, context),
         };
         Some(toward(scene, product, question, far))
@@ -245,7 +245,7 @@ impl Strategy for Isolation {
         }
         let context = held(product, question).map_or(0, |held| held.context);
         let far = match is_lucky(product, question) {
-            true => 0.0,
+            true => LUCKY_FAR,
             false => {
                 let (known, each) = FAMILIAR;
                 let unreached = scene.to_unreached(question, context);
@@ -266,7 +266,7 @@ fn toward(scene: &Scene<'_>, product: &Product, question: &Question, far: f32) -
     13.0 + far + weariness + novelty(scene, product, question) - promise(product)
 }
 
-/// Some questions are asked wherever they lead, as distances can be wrong. Always the same ones.
+/// Some questions are asked earlier wherever they lead, as distances can be wrong. Always the same ones.
 fn is_lucky(product: &Product, question: &Question) -> bool {
     let Edge { site, to, .. } = question.edge;
     let mut hasher = FxHasher::default();
@@ -276,6 +276,10 @@ fn is_lucky(product: &Product, question: &Question) -> bool {
 
 /// One in so many.
 const LUCKY: u64 = 16;
+
+/// How far they count as from a target: there are always more of them, so they must not come before what
+/// leads to one.
+const LUCKY_FAR: f32 = 3.0;
 
 /// Covers the program as if nothing were known of the change: what the other techniques are measured
 /// against.
@@ -302,20 +306,6 @@ fn anytime(scene: &Scene<'_>, product: &Product, question: &Question) -> f32 {
     let known = vain(scene, product, edge).sqrt() * 2.0 + newness(scene, product, question, edge);
     known - promised(product.anytime.merit)
 }
-
-/// How little it promises to turn around what stands in the way of a question; `None` if the question is for
-/// nothing that would be new.
-pub fn hindrance(scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
-    let is_new = match question.aim {
-        Aim::Flip => newness(scene, product, question, question.edge) == 0.0,
-        Aim::Output | Aim::Parting | Aim::Infection => true,
-        Aim::Fault => false,
-    };
-    is_new.then(|| HINDRANCE + vain(scene, product, question.edge).sqrt())
-}
-
-/// Turning around what stands in the way comes before what only leads elsewhere, for a while.
-const HINDRANCE: f32 = 11.0;
 
 /// A run that did something for the first time may be near to more of that.
 fn promise(product: &Product) -> f32 {

@@ -101,7 +101,7 @@ impl Stock {
     }
 }
 
-/// When to begin anew: mostly soon, as the first moments are the best ones, but sometimes later and later.
+/// When to begin anew: mostly soon, but sometimes later and later, as it is not known how long it takes.
 #[derive(Debug, Default)]
 struct Rounds {
     number: u64,
@@ -110,6 +110,11 @@ struct Rounds {
 }
 
 impl Rounds {
+    /// Whether a round begins.
+    fn begins(&self) -> bool {
+        self.runs == 0
+    }
+
     /// Counts runs; whether a new round begins after them.
     fn count(&mut self, runs: u64) -> bool {
         self.runs += runs;
@@ -141,8 +146,6 @@ pub struct Fuzzer {
     stocks: [Stock; 2],
     seeds: Vec<Input>,
     rounds: Rounds,
-    /// Whether a round begins.
-    begins: bool,
     /// Pairs of paths that were told.
     told: FxHashSet<(u64, u64)>,
     /// The smallest distance to a change that was told.
@@ -163,7 +166,6 @@ impl Fuzzer {
             stocks: Default::default(),
             seeds: Vec::new(),
             rounds: Rounds::default(),
-            begins: false,
             told: FxHashSet::default(),
             nearest: u16::MAX,
             differences: FxHashMap::default(),
@@ -276,8 +278,7 @@ impl Fuzzer {
         if origin == Origin::Seeds {
             let [seeds, all] = &mut self.stocks;
             all.given.extend(fresh);
-            self.begins = self.rounds.count(inputs.len() as u64);
-            if self.begins {
+            if self.rounds.count(inputs.len() as u64) {
                 *seeds = Stock {
                     given: self.seeds.iter().cloned().collect(),
                     ..Stock::default()
@@ -323,10 +324,11 @@ impl Fuzzer {
 
     /// One version after the other, so that all this takes one core and leaves the others alone.
     fn run(&mut self, batch: &Batch, origin: Origin) -> Result<[Vec<Outcome>; 2], Error> {
+        let begins = self.rounds.begins();
         let mode = |fork| Mode {
             fork,
             other: origin == Origin::All,
-            forget: origin == Origin::Seeds && self.begins,
+            forget: origin == Origin::Seeds && begins,
             ..Mode::default()
         };
         let [old, new] = &mut self.sides;

@@ -7,11 +7,10 @@ extern const u64 bg_lane_count;
 
 u32 feedback_counters(void) { return (u32)bg_lane_count; }
 
-/* What runs of the batch see is new again. */
-void feedback_forget(void) {
-  u64 count = bg_lane_count;
-  fill(L->seen_counters + (L->header->mode & MODE_OTHER ? count : 0), 0, count);
-}
+/* The buckets that were seen in runs of this mode. */
+static u8 *seen_counters(void) { return L->seen_counters + (L->header->mode & MODE_OTHER ? bg_lane_count : 0); }
+
+void feedback_forget(void) { fill(seen_counters(), 0, bg_lane_count); }
 
 void feedback_start(void) {
   L->comparing = (L->header->mode & MODE_COMPARES) != 0;
@@ -38,7 +37,7 @@ static u8 bucket(u8 count) {
 void feedback_end(struct result *result) {
   const struct mark *marks = (const struct mark *)(AT_SHARED + L->header->marks);
   u64 path = 0, whole = 0, count = bg_lane_count;
-  u8 *seen = L->seen_counters + (L->header->mode & MODE_OTHER ? count : 0);
+  u8 *seen = seen_counters();
   u32 near = 0xffff, flags = 0;
   for (u64 i = 0; i < count; i++) {
     if (i % 8 == 0 && i + 8 <= count) {
