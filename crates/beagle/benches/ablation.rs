@@ -4,8 +4,9 @@
 //! with each technique added to that, once with all, once with all from the inputs of the subject's
 //! test-suite, and with the fast lane alone and besides. The subjects' pairs that differ, and
 //! `MUTANTS=150` mutants; `PAIRS=n` takes only so many pairs, `SECONDS=10` and `RUNS=2000` bound one
-//! search. Runs are compared over those searches in which both found a difference. Those of the fast
-//! lane do not count, nor does running each input of a test-suite once before the search.
+//! search; `JOBS=2` looks at two cases at a time, and `MINUTES=60` begins none after an hour. Runs are
+//! compared over those searches in which both found a difference. Those of the fast lane do not count,
+//! nor does running each input of a test-suite once before the search.
 //!
 //! What is found unguided but not with pruning is looked for again, as long and then eight times as
 //! long: the order of the search is another, so that it may only come later.
@@ -25,6 +26,7 @@ mod mutants;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use beagle_report::diff::Report;
 use beagle_subjects::{Input, Kind, Source, Subject, Version, number};
@@ -60,6 +62,8 @@ const SUITE: usize = 9;
 
 /// Two versions and where to start.
 struct Case {
+    /// Of which those of other groups take turns with it.
+    group: String,
     name: String,
     old: Version,
     new: Version,
@@ -78,11 +82,12 @@ struct Outcome {
 }
 
 fn main() {
-    let [pairs, mutants, seconds, runs] = [
+    let [pairs, mutants, seconds, runs, minutes] = [
         ("PAIRS", u64::MAX),
         ("MUTANTS", 150),
         ("SECONDS", 10),
         ("RUNS", 2000),
+        ("MINUTES", 60 * 24),
     ]
     .map(|(name, usual)| number(name, usual));
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ablation");
@@ -94,9 +99,11 @@ fn main() {
         runs: &runs.to_string(),
         cache: &dir.join("cache"),
     };
-    let mut table: Vec<[Outcome; MODES.len()]> = Vec::new();
-    let mut lost = Vec::new();
-    for case in &cases {
+    let start = Instant::now();
+    let rows = hunt::in_turn(&cases, |case| {
+        if start.elapsed() > Duration::from_secs(60 * minutes) {
+            return None;
+        }
         let row: [Outcome; MODES.len()] = std::array::from_fn(|mode| case.search(mode, &bounds));
         let shown = row.map(|outcome| {
             outcome
@@ -108,7 +115,8 @@ fn main() {
             case.name,
             shown.map(|runs| format!("{runs:>6}")).join(" ")
         );
-        if row[UNGUIDED].shown.is_some() && row[PRUNED].shown.is_none() {
+        let is_lost = row[UNGUIDED].shown.is_some() && row[PRUNED].shown.is_none();
+        let lost = is_lost.then(|| {
             let again = [1, 8].into_iter().any(|factor| {
                 let bounds = Bounds {
                     seconds: seconds * factor,
@@ -118,12 +126,16 @@ fn main() {
                 case.search(PRUNED, &bounds).shown.is_some()
             });
             let when = if again { "later" } else { "NOT AT ALL" };
-            lost.push(format!("with pruning {when}: {}", case.name));
-        }
-        table.push(row);
-    }
+            format!("with pruning {when}: {}", case.name)
+        });
+        Some((row, lost))
+    });
+    let (table, lost): (Vec<_>, Vec<_>) = rows.into_iter().flatten().unzip();
     println!("\n{}", summary(&table));
-    println!("{}", lost.join("\n"));
+    println!(
+        "{}",
+        lost.into_iter().flatten().collect::<Vec<_>>().join("\n")
+    );
 }
 
 /// What bounds one search.
@@ -217,6 +229,7 @@ fn cases(dir: &Path, pairs: usize, mutants: usize) -> Vec<Case> {
         for pair in differing {
             if let Some(seed) = pair.agrees.first() {
                 all.push(Case {
+                    group: format!("pairs of {}", subject.name),
                     name: format!("{}/{}", subject.name, pair.name),
                     old: pair.old.clone(),
                     new: pair.new.clone(),
@@ -232,11 +245,12 @@ fn cases(dir: &Path, pairs: usize, mutants: usize) -> Vec<Case> {
     all.extend(mutations.into_iter().map(|mutation| Case {
         suite: suites[&mutation.subject].clone(),
         name: format!("{} mutant {}", mutation.subject, mutation.mutant.id),
+        group: format!("mutants of {}", mutation.subject),
         old: mutation.old,
         new: mutation.new,
         seed: mutation.seed,
     }));
-    all
+    hunt::taking_turns(all, |case| case.group.clone())
 }
 
 fn outcome(report: &Report) -> Outcome {

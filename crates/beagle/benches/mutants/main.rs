@@ -6,7 +6,7 @@
 //! AFL++ for `AFL=60` seconds (0: not at all). A mutant that nobody finds counts as not
 //! distinguishable. All start from one input, and everything that is reported is checked with builds
 //! that no part of Beagle made. `SUBJECT=name` looks at one subject only, `JOBS=2` at two mutants at a
-//! time, which makes both slower.
+//! time, which makes both slower. `STRATEGY=shadow,reach` uses only these techniques.
 //!
 //! The rows, with a command for each search and what shows a mutant that was missed, are in
 //! `rows.csv` in the directory that is printed. If it is interrupted, the next run goes on where
@@ -30,9 +30,7 @@ mod rivals;
 mod sheet;
 mod table;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use beagle_report::diff::Report;
 use beagle_subjects::{Input, Workshop, number};
@@ -55,24 +53,29 @@ fn main() {
     if let Ok(only) = std::env::var("SUBJECT") {
         subjects.retain(|subject| subject.name == only);
     }
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mutants");
+    let strategy = std::env::var("STRATEGY").ok();
+    let dir = match &strategy {
+        Some(strategy) => format!("mutants-{strategy}"),
+        None => "mutants".to_owned(),
+    };
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(dir);
     let sheet =
         Sheet::open(&dir, &limits.question()).expect("a directory for the rows can be made");
     let count = number("MUTANTS", 400) as usize;
     let mutations = mutants::spread(&subjects, count, &dir).expect("mutants can be made");
-    let mutations = taking_turns(mutations);
+    let mutations = hunt::taking_turns(mutations, |mutation| mutation.subject.clone());
     let kept = mutations.iter().filter(|mutation| sheet.has(mutation));
     match kept.count() {
         0 => println!("rows: {}", sheet.path().display()),
         kept => println!("{kept} rows are kept from {}", sheet.path().display()),
     }
-    in_turn(&mutations, |mutation| {
+    hunt::in_turn(&mutations, |mutation| {
         if !sheet.has(mutation) {
-            sheet.put(Bench::new(mutation, &dir).searched());
+            sheet.put(Bench::new(mutation, &dir).searched(strategy.as_deref()));
         }
     });
     // Only now, as what was not found takes most of the time.
-    in_turn(&mutations, |mutation| {
+    hunt::in_turn(&mutations, |mutation| {
         if let Some(row) = sheet.row(mutation).filter(Row::wants_rivals) {
             sheet.put(Bench::new(mutation, &dir).contested(row, &limits));
         }
@@ -102,32 +105,6 @@ impl Limits {
     }
 }
 
-/// The first mutant of each subject, then the second of each, and so on: at any time, what was measured is
-/// spread as well as the whole.
-fn taking_turns(mut mutations: Vec<Mutation>) -> Vec<Mutation> {
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    mutations.sort_by_cached_key(|mutation| {
-        let turn = seen.entry(mutation.subject.clone()).or_default();
-        *turn += 1;
-        *turn
-    });
-    mutations
-}
-
-/// Goes through the mutants, `JOBS` at a time.
-fn in_turn(mutations: &[Mutation], work: impl Fn(&Mutation) + Sync) {
-    let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..number("JOBS", 1).max(1) {
-            scope.spawn(|| {
-                while let Some(mutation) = mutations.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    work(mutation);
-                }
-            });
-        }
-    });
-}
-
 /// One mutant on the bench.
 struct Bench<'a> {
     mutation: &'a Mutation,
@@ -147,7 +124,11 @@ impl<'a> Bench<'a> {
     }
 
     /// What Beagle makes of it.
-    fn searched(&self) -> Row {
+    fn searched(&self, strategy: Option<&str>) -> Row {
+        let options: Vec<&str> = match strategy {
+            Some(strategy) => vec!["--strategy", strategy],
+            None => Vec::new(),
+        };
         let Mutation {
             subject,
             mutant,
@@ -160,7 +141,7 @@ impl<'a> Bench<'a> {
             new,
             seed,
             seconds: SECONDS,
-            options: &[],
+            options: &options,
             first: true,
             blame: false,
         };

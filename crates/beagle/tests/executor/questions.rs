@@ -1,5 +1,6 @@
 //! The questions that runs of the subjects give rise to: each decision the other way.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use beagle_report::trace::cases;
@@ -122,9 +123,7 @@ fn ask_all(subject: &Subject, most: usize, compare: bool) -> Tally {
         questions,
     } in paths
     {
-        let supports: Vec<Vec<Variable>> = (path.conditions().iter())
-            .map(|&condition| pool.variables_of(condition))
-            .collect();
+        let users = users(&pool, path.conditions());
         assert!(holds(&pool, path.conditions(), path.hint()), "{name}");
         for index in questions {
             let other = pool.not(path.conditions()[index]);
@@ -134,11 +133,13 @@ fn ask_all(subject: &Subject, most: usize, compare: bool) -> Tally {
                     let made = model.apply(&pool, path.hint()).expect("an input");
                     let made = Hint::new(&mut pool, made);
                     let of = |hint: &Hint, variable| hint.value(pool.variable_kind(variable));
-                    let changed =
-                        |&variable: &Variable| of(&made, variable) != of(path.hint(), variable);
+                    let changed = users.iter().filter(|(variable, _)| {
+                        of(&made, **variable) != of(path.hint(), **variable)
+                    });
                     // All others are what they were in the run, in which they held.
-                    let touched = (0..index).filter(|&at| supports[at].iter().any(changed));
-                    let touched = touched.map(|at| path.conditions()[at]);
+                    let touched: BTreeSet<usize> =
+                        changed.flat_map(|(_, users)| users).copied().collect();
+                    let touched = touched.range(..index).map(|&at| path.conditions()[at]);
                     let touched: Vec<Expr> = touched.chain([other]).collect();
                     assert!(holds(&pool, &touched, &made), "{name}: {index}");
                     let mut ask = || {
@@ -176,6 +177,17 @@ fn ask_all(subject: &Subject, most: usize, compare: bool) -> Tally {
         }
     }
     tally
+}
+
+/// The conditions in which each variable is.
+fn users(pool: &Pool, conditions: &[Expr]) -> BTreeMap<Variable, Vec<usize>> {
+    let mut users: BTreeMap<Variable, Vec<usize>> = BTreeMap::new();
+    for (at, &condition) in conditions.iter().enumerate() {
+        for variable in pool.variables_of(condition) {
+            users.entry(variable).or_default().push(at);
+        }
+    }
+    users
 }
 
 /// Whether conditions hold for an input.

@@ -1,10 +1,12 @@
 //! `beagle diff` from one input of a subject, as a user would start it, and whether what it
 //! reports is so. Shared by tests and benchmarks.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use beagle_report::diff::{InputEntry, Report};
 use beagle_subjects::{Flavour, Input, Observation, Pair, Source, Version, Workshop};
@@ -102,6 +104,42 @@ impl Hunt<'_> {
         let command = self.command(dir.path());
         report(&mut command.map_err(|error| error.to_string())?, cache)
     }
+}
+
+/// Does the work for each of these, `JOBS` at a time, and gives what it comes to in the same order.
+pub fn in_turn<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(one) = all.get(at) else {
+                return done;
+            };
+            done.push((at, work(one)));
+        }
+    };
+    let mut done: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let jobs = beagle_subjects::number("JOBS", 1).max(1);
+        let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(worker)).collect();
+        let done = workers.into_iter().map(|worker| worker.join());
+        done.flat_map(|done| done.expect("work does not panic"))
+            .collect()
+    });
+    done.sort_by_key(|&(at, _)| at);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// The first case of each group, then the second of each, and so on: at any time, what was measured is
+/// spread as well as the whole.
+pub fn taking_turns<T>(mut cases: Vec<T>, group: impl Fn(&T) -> String) -> Vec<T> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    cases.sort_by_cached_key(|case| {
+        let turn = seen.entry(group(case)).or_default();
+        *turn += 1;
+        *turn
+    });
+    cases
 }
 
 /// An input on which the versions agree: the first, or rather the first that is of the shape of one
