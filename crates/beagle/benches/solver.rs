@@ -54,14 +54,14 @@ fn main() {
     let without = std::env::var("WITHOUT").unwrap_or_default();
     let without: Vec<&str> = without.split(',').collect();
     let compare = std::env::var_os("NO_Z3").is_none();
-    let mut times = Vec::new();
     let mut statistics = Statistics::default();
     let subjects = beagle_subjects::subjects(&beagle_subjects::root()).expect("the subjects load");
     let only = std::env::var("SUBJECT").ok();
-    for subject in subjects
+    let wanted = subjects
         .iter()
-        .filter(|s| only.as_ref().is_none_or(|o| *o == s.name))
-    {
+        .filter(|s| only.as_ref().is_none_or(|o| *o == s.name));
+    let mut asked = Vec::new();
+    for subject in wanted {
         let mut recorded = record(subject, most);
         let mut solver = Solver::new(Budget {
             question: LIMIT,
@@ -72,33 +72,19 @@ fn main() {
                 solver.disable(layer);
             }
         }
-        let first = times.len();
-        ask(&mut recorded, &mut solver, &mut times);
-        if compare {
-            plain(&mut recorded, &mut times[first..]);
-        }
-        let of = &times[first..];
-        print!(
-            "{:<10} {:>5} questions {:>6.2}% under 1 ms {:>8.1} µs geometric mean {:>8.1} µs mean {:>8.1} µs at 95%",
-            subject.name,
-            of.len(),
-            under(of.iter().map(|t| t.processor)),
-            geometric(of.iter().map(|t| t.beagle)) * 1e6,
-            mean(of.iter().map(|t| t.beagle)) * 1e6,
-            quantile(of.iter().map(|t| t.beagle), 0.95) * 1e6,
-        );
-        if compare {
-            print!(
-                "   Z3 incremental on {:>2}: {:>9.1} µs mean, {:>2} late, {:>8.1}x",
-                of.iter().filter_map(|t| t.incremental).count(),
-                mean(of.iter().filter_map(|t| t.incremental)) * 1e6,
-                of.iter().filter(|t| t.is_late).count(),
-                geometric(of.iter().filter_map(ratio)),
-            );
-        }
-        println!();
+        let times = ask(&mut recorded, &mut solver);
+        println!("{:<10} {}", subject.name, speed(&times));
         statistics.add(solver.statistics());
+        asked.push((subject, recorded, times));
     }
+    // Only now: what it leaves behind in memory makes everything slower that comes after it.
+    if compare {
+        for (subject, recorded, times) in &mut asked {
+            plain(recorded, times);
+            println!("{:<10} {}", subject.name, against(times));
+        }
+    }
+    let times: Vec<Times> = asked.into_iter().flat_map(|(_, _, times)| times).collect();
     println!("\n{statistics}");
     println!(
         "{} questions: {:.2}% under 1 ms ({:.2}% of the processor's time), {:.1} µs geometric mean, {:.1} µs mean",
@@ -128,13 +114,37 @@ fn main() {
     }
 }
 
+/// How fast the questions of a subject were answered.
+fn speed(times: &[Times]) -> String {
+    format!(
+        "{:>5} questions {:>6.2}% under 1 ms {:>8.1} µs geometric mean {:>8.1} µs mean {:>8.1} µs at 95%",
+        times.len(),
+        under(times.iter().map(|t| t.processor)),
+        geometric(times.iter().map(|t| t.beagle)) * 1e6,
+        mean(times.iter().map(|t| t.beagle)) * 1e6,
+        quantile(times.iter().map(|t| t.beagle), 0.95) * 1e6,
+    )
+}
+
+/// What Z3 took for some of the questions of a subject.
+fn against(times: &[Times]) -> String {
+    format!(
+        "Z3 incremental on {:>2}: {:>9.1} µs mean, {:>2} late, {:>8.1}x",
+        times.iter().filter_map(|t| t.incremental).count(),
+        mean(times.iter().filter_map(|t| t.incremental)) * 1e6,
+        times.iter().filter(|t| t.is_late).count(),
+        geometric(times.iter().filter_map(ratio)),
+    )
+}
+
 /// How many times longer Z3 took, if it was asked.
 fn ratio(times: &Times) -> Option<f64> {
     Some(times.incremental? / times.processor)
 }
 
 /// Beagle's answers.
-fn ask(recorded: &mut Recorded, solver: &mut Solver, times: &mut Vec<Times>) {
+fn ask(recorded: &mut Recorded, solver: &mut Solver) -> Vec<Times> {
+    let mut times = Vec::new();
     let slow = std::env::var_os("SLOW").is_some();
     let pool = &mut recorded.pool;
     for (number, asked) in recorded.paths.iter_mut().enumerate() {
@@ -166,6 +176,7 @@ fn ask(recorded: &mut Recorded, solver: &mut Solver, times: &mut Vec<Times>) {
             });
         }
     }
+    times
 }
 
 /// The answer in a word or two.

@@ -577,3 +577,25 @@ fn a_solver_that_was_stopped_is_asked_nothing_more() {
     let found = layer.solve(&pool, &question_in(60)(&[easy]));
     assert!(matches!(found, Found::Model(_)), "{found:?}");
 }
+
+#[test]
+fn a_model_is_accepted_only_if_every_condition_holds() {
+    let mut pool = Pool::new();
+    let word = assembled(&mut pool, 0, 2);
+    let bound = pool.constant(16, 0x4142);
+    let conditions = [
+        pool.op(Op::Eq, 1, &[word, bound]),
+        pool.op(Op::Ult, 1, &[word, bound]),
+    ];
+    let mut z3 = PlainZ3::new(Duration::from_secs(5));
+    assert!(z3.prepare(&pool, &conditions));
+    let mut accepts = |conditions: &[Expr], low: u128, high: u128| {
+        let variables = pool.variables_of(word);
+        let value = |variable| if variable == variables[0] { low } else { high };
+        z3.accepts(&pool, conditions, value)
+    };
+    assert_eq!(accepts(&conditions[..1], 0x42, 0x41), Some(true));
+    assert_eq!(accepts(&conditions[..1], 0x41, 0x42), Some(false));
+    assert_eq!(accepts(&conditions[1..], 0x41, 0x41), Some(true));
+    assert_eq!(accepts(&conditions, 0x42, 0x41), Some(false));
+}
