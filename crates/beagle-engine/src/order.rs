@@ -43,8 +43,6 @@ pub struct Act {
     pub change: usize,
     /// In which way.
     pub how: How,
-    /// Whether in something that a change calls.
-    pub called: bool,
 }
 
 /// The changes that a run executed.
@@ -71,7 +69,6 @@ impl Acts {
             time,
             change,
             how: How::Did,
-            called: false,
         });
         Self::new(acts.collect(), Vec::new())
     }
@@ -110,8 +107,7 @@ impl Acts {
     }
 
     /// Some changes in the order in which they act: each when it last did something before an effect
-    /// of all of them was seen. If it never did anything, when it was last executed. A change that calls
-    /// what another one is in acts when it did so: it passes on what the other one uses.
+    /// of all of them was seen. If it never did anything, when it was last executed.
     pub fn order(&self, of: &[usize]) -> Vec<usize> {
         let mut times: BTreeMap<usize, (How, Vec<u32>)> = BTreeMap::new();
         for act in self.acts.iter().filter(|act| of.contains(&act.change)) {
@@ -137,18 +133,11 @@ impl Acts {
         };
         let mut changes: Vec<usize> = times.keys().copied().collect();
         let position = |change: &usize| {
-            let is_it = |act: &Act| act.change == *change && act.time == last(change);
-            self.acts.iter().rposition(is_it)
+            let at = self.acts.iter();
+            let mut at = at.enumerate().filter(|(_, act)| act.change == *change);
+            at.rfind(|(_, act)| act.time == last(change))
+                .map(|(index, _)| index)
         };
-        let callers = changes.iter().filter_map(|change| {
-            let at = position(change)?;
-            let before = &self.acts[..at];
-            let caller = before.iter().rposition(|act| !act.called)?;
-            let is_called = self.acts[at].called && self.acts[caller].change != *change;
-            is_called.then_some((self.acts[caller].change, caller))
-        });
-        let callers: BTreeMap<usize, usize> = callers.collect();
-        let position = |change: &usize| callers.get(change).copied().or_else(|| position(change));
         changes.sort_by_key(position);
         changes
     }
@@ -167,33 +156,10 @@ mod tests {
     }
 
     fn acts(list: &[(u32, usize, How)], effects: &[u32]) -> Acts {
-        let acts = list.iter().map(|&(time, change, how)| Act {
-            time,
-            change,
-            how,
-            called: false,
-        });
+        let acts = list
+            .iter()
+            .map(|&(time, change, how)| Act { time, change, how });
         Acts::new(acts.collect(), effects.to_vec())
-    }
-
-    #[test]
-    fn what_calls_another_change_acts_before_it() {
-        let act = |time, change, called| Act {
-            time,
-            change,
-            how: How::Did,
-            called,
-        };
-        let list = |called| {
-            vec![
-                act(0, 2, false),
-                act(1, 1, false),
-                act(2, 2, called),
-                act(3, 1, false),
-            ]
-        };
-        assert_eq!(Acts::new(list(true), vec![4]).order(&[1, 2]), [1, 2]);
-        assert_eq!(Acts::new(list(false), vec![4]).order(&[1, 2]), [2, 1]);
     }
 
     #[test]

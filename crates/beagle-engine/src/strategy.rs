@@ -291,8 +291,9 @@ impl Strategy for Unguided {
     }
 
     fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
-        let cost = 20.0 + anytime(scene, product, question);
-        (question.aim == Aim::Flip).then_some(cost)
+        // To ask without what stands in the way is part of reaching changes.
+        let is_its_own = question.aim == Aim::Flip && !question.is_loose();
+        is_its_own.then(|| 20.0 + anytime(scene, product, question))
     }
 
     fn knows_changes(&self) -> bool {

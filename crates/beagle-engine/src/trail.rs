@@ -162,8 +162,7 @@ struct Tracker<'a> {
     half: &'a Half<'a>,
     marks: &'a Marks,
     frames: Vec<Frame>,
-    /// The nodes that were met, and whether in something that a change calls.
-    found: Vec<(u32, How, bool)>,
+    found: Vec<(u32, How)>,
 }
 
 impl<'a> Tracker<'a> {
@@ -354,9 +353,7 @@ impl<'a> Tracker<'a> {
             let marks = self.marks.blocks.get(&id).into_iter().flatten();
             let marks = marks.filter(|mark| mark.stmt >= at && (id != last || mark.stmt <= to));
             let marks = marks.filter(|mark| inside || !mark.inside || mark.stmt != to);
-            let called = self.is_in_change();
-            self.found
-                .extend(marks.map(|mark| (mark.node, mark.how, called)));
+            self.found.extend(marks.map(|mark| (mark.node, mark.how)));
             let [next] = program.block(id).successors[..] else {
                 return;
             };
@@ -385,7 +382,7 @@ pub fn trail(
     for (number, met) in order.iter().enumerate() {
         step_both(&mut trackers, steps, *met);
         let [old, new] = &mut trackers;
-        for (node, ..) in old.found.drain(..).chain(new.found.drain(..)) {
+        for (node, _) in old.found.drain(..).chain(new.found.drain(..)) {
             if is_change(node) && visits.last().is_none_or(|last| last.node != node) {
                 visits.push(Visit {
                     step: number as u32,
@@ -430,11 +427,10 @@ pub fn acts(
         let time = number as u32;
         for (side, tracker) in trackers.iter_mut().enumerate() {
             let found = tracker.found.drain(..);
-            acts.extend(found.map(|(change, how, called)| Act {
+            acts.extend(found.map(|(change, how)| Act {
                 time,
                 change: change as usize,
                 how,
-                called,
             }));
             let word = match *met {
                 Met::Old(i) | Met::Both(i, _) if side == 0 => Some(steps[0][i as usize].word),
