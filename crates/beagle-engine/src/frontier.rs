@@ -119,9 +119,7 @@ impl Queue {
         }
         // The runs that come of a long run are long.
         let bulk = (product.held.len() as f32 / SHORT).max(1.0).ln();
-        // Most answers spoil something for a program that expects more of its input.
-        let away = AWAY * product.generation.min(MOST_AWAY) as f32;
-        Some(cost + bulk + away + 10.0 * at.round as f32)
+        Some(cost + bulk + 10.0 * at.round as f32)
     }
 }
 
@@ -428,12 +426,6 @@ const MARGIN: f32 = 2.0;
 
 /// Runs of no more conditions count as short.
 const SHORT: f32 = 300.0;
-
-/// What is added for every answer that lies between an input and one to start from: little, but nothing else
-/// tells many questions apart...
-const AWAY: f32 = 0.1;
-/// ...and for no more of them than this.
-const MOST_AWAY: u32 = 20;
 
 /// The cost of a question that would bring a run back to where it was to go.
 const BACK: f32 = 3.0;

@@ -51,6 +51,8 @@ pub struct Acts {
     acts: Vec<Act>,
     /// When an effect was seen.
     effects: Vec<u32>,
+    /// Changes of which the first makes what the second reads, and not the other way round.
+    feeds: BTreeSet<(usize, usize)>,
 }
 
 impl Acts {
@@ -60,7 +62,21 @@ impl Acts {
         let executed: FxHashSet<usize> = executed.map(|act| act.change).collect();
         acts.retain(|act| act.how > How::Passed || !executed.contains(&act.change));
         effects.sort_unstable();
-        Self { acts, effects }
+        Self {
+            acts,
+            effects,
+            feeds: BTreeSet::new(),
+        }
+    }
+
+    /// With changes of which the first makes what the second reads, each list for itself: of a coarse one a
+    /// finer one may know more.
+    pub(crate) fn with_feeds(mut self, lists: &[BTreeSet<(usize, usize)>]) -> Self {
+        for pairs in lists {
+            let one_way = pairs.iter().filter(|&&(a, b)| !pairs.contains(&(b, a)));
+            self.feeds.extend(one_way);
+        }
+        self
     }
 
     /// Changes that did something in this order, without an effect.
@@ -107,7 +123,8 @@ impl Acts {
     }
 
     /// Some changes in the order in which they act: each when it last did something before an effect
-    /// of all of them was seen. If it never did anything, when it was last executed.
+    /// of all of them was seen. If it never did anything, when it was last executed. What makes something
+    /// that another one reads acts before that one, if it ever did.
     pub fn order(&self, of: &[usize]) -> Vec<usize> {
         let mut times: BTreeMap<usize, (How, Vec<u32>)> = BTreeMap::new();
         for act in self.acts.iter().filter(|act| of.contains(&act.change)) {
@@ -132,11 +149,18 @@ impl Acts {
             times[before.saturating_sub(1)]
         };
         let mut changes: Vec<usize> = times.keys().copied().collect();
+        let mut when: BTreeMap<usize, u32> = changes.iter().map(|it| (*it, last(it))).collect();
+        for (from, to) in &self.feeds {
+            if let (Some((_, times)), Some(&read)) = (times.get(from), when.get(to))
+                && let Some(made) = times.iter().rfind(|&&time| time <= read)
+            {
+                when.entry(*from)
+                    .and_modify(|time| *time = (*time).min(*made));
+            }
+        }
         let position = |change: &usize| {
-            let at = self.acts.iter();
-            let mut at = at.enumerate().filter(|(_, act)| act.change == *change);
-            at.rfind(|(_, act)| act.time == last(change))
-                .map(|(index, _)| index)
+            let is_it = |act: &Act| act.change == *change && act.time == when[change];
+            self.acts.iter().rposition(is_it)
         };
         changes.sort_by_key(position);
         changes
@@ -177,6 +201,18 @@ mod tests {
         assert_eq!(acts(&list, &[]).order(&[1, 2]), [2, 1]);
         assert_eq!(acts(&list, &[1]).order(&[1, 2]), [2, 1]);
         assert_eq!(acts(&list, &[]).order(&[1, 7]), [1]);
+    }
+
+    #[test]
+    fn what_makes_something_acts_before_what_reads_it() {
+        let of = |feeds: &[(usize, usize)]| {
+            let acts = Acts::executed(&[2, 1, 2, 1]);
+            let feeds = feeds.iter().copied().collect();
+            acts.with_feeds(&[feeds]).order(&[1, 2])
+        };
+        assert_eq!(of(&[(1, 2)]), [1, 2]);
+        assert_eq!(of(&[(2, 1)]), [2, 1]);
+        assert_eq!(of(&[(1, 2), (2, 1)]), [2, 1]);
     }
 
     #[test]

@@ -195,6 +195,26 @@ impl<'a> Scene<'a> {
         })
     }
 
+    /// Of these changes, two of which the first makes what the second reads, perhaps by way of memory. None
+    /// of large programs.
+    pub fn feeds(&self, changes: &BTreeSet<usize>, memory: bool) -> BTreeSet<(usize, usize)> {
+        let mut feeds = BTreeSet::new();
+        let sides = Side::BOTH.into_iter().zip(self.dependence.iter().flatten());
+        for (side, dependence) in sides {
+            let half = self.twin.half(side);
+            for &to in changes {
+                let changed = half.changed().filter(|(_, all)| all.contains(&to));
+                let changed: Vec<StmtId> = changed.map(|(stmt, _)| stmt).collect();
+                let sources = dependence.sources(&changed, memory);
+                let made = half.changed().filter(|(stmt, _)| sources.contains(stmt));
+                let by = made.flat_map(|(_, all)| all);
+                let by = by.filter(|&&from| from != to && changes.contains(&from));
+                feeds.extend(by.map(|&from| (from, to)));
+            }
+        }
+        feeds
+    }
+
     /// How far it is to some blocks of a version.
     pub fn distances_to(&self, side: Side, blocks: &[BlockId]) -> Distances {
         Distances::to(self.twin.half(side), &self.graphs[side as usize], blocks)

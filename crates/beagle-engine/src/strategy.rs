@@ -226,7 +226,7 @@ impl Strategy for Sequences {
             true => LUCKY_FAR,
             false => sequences.cost(scene, product, question, context),
         };
-        Some(toward(scene, product, question, far))
+        Some(toward(scene, product, question, far) + away(product))
     }
 }
 
@@ -256,7 +256,7 @@ impl Strategy for Isolation {
                 costs.fold(ASTRAY, f32::min)
             }
         };
-        Some(13.0 + far + anytime(scene, product, question))
+        Some(13.0 + far + anytime(scene, product, question) + away(product))
     }
 }
 
@@ -265,6 +265,17 @@ fn toward(scene: &Scene<'_>, product: &Product, question: &Question, far: f32) -
     let weariness = weariness(scene, product, question) * 2.0;
     13.0 + far + weariness + novelty(scene, product, question) - promise(product)
 }
+
+/// Where all else is equal, inputs near to a given one come first: most answers spoil something for a program
+/// that expects more of its input, and with it what changes did there in order.
+fn away(product: &Product) -> f32 {
+    AWAY * product.generation.min(MOST_AWAY) as f32
+}
+
+/// What is added for every answer between an input and a given one...
+const AWAY: f32 = 0.02;
+/// ...and for no more of them than this.
+const MOST_AWAY: u32 = 20;
 
 /// Some questions are asked earlier wherever they lead, as distances can be wrong. Always the same ones.
 fn is_lucky(product: &Product, question: &Question) -> bool {

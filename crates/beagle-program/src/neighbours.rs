@@ -40,6 +40,31 @@ impl Dependence<'_> {
         sorted(found)
     }
 
+    /// The statements that compute or assign what these read, by way of registers, arguments, results and
+    /// local variables, and of other memory, if that counts.
+    pub fn sources(&self, stmts: &[StmtId], memory: bool) -> FxHashSet<StmtId> {
+        let mut found = FxHashSet::default();
+        self.walk(stmts, |from, _, edges| {
+            for edge in self.backward.of(from) {
+                match self.node(edge.to) {
+                    Node::Stmt(stmt) => {
+                        let ends = self.is_store(stmt) || self.is_memory(from);
+                        let ends = ends && !self.is_to_local(stmt);
+                        if memory || !ends {
+                            found.insert(stmt);
+                        }
+                        if !ends {
+                            edges.push(edge.to);
+                        }
+                    }
+                    Node::Memory | Node::Param => edges.push(edge.to),
+                    Node::Block(_) | Node::End => {}
+                }
+            }
+        });
+        found
+    }
+
     /// The blocks in which something is read that these statements assign, or decided by what they compute.
     pub fn reading(&self, stmts: &[StmtId]) -> Vec<BlockId> {
         let mut found = FxHashSet::default();
@@ -95,6 +120,12 @@ impl Dependence<'_> {
 
     fn is_store(&self, stmt: StmtId) -> bool {
         matches!(self.program.stmt(stmt).op, Op::Store { .. })
+    }
+
+    fn is_to_local(&self, stmt: StmtId) -> bool {
+        let target = self.program.operands(stmt).last();
+        let is_local = |to: StmtId| matches!(self.program.stmt(to).op, Op::Alloca(_));
+        self.is_store(stmt) && matches!(target, Some(&Operand::Stmt(to)) if is_local(to))
     }
 
     fn is_phi(&self, stmt: StmtId) -> bool {

@@ -41,10 +41,13 @@ impl Engine<'_> {
         let product = Product::new(pool, twin, &input, Within::default(), (&old, &new));
         let mut reached: Vec<usize> = product.reached.keys().copied().collect();
         reached.sort_unstable();
+        let acts = self.acts(&product, &old, &new);
+        let feeds = |memory| self.scene.feeds(&acts.changes(), memory);
+        let feeds = [false, true].map(feeds);
         Some(Glimpse {
             sight: sight(twin, &product),
             cause: cause(twin, &product, &reached),
-            acts: self.acts(&product, &old, &new),
+            acts: acts.with_feeds(&feeds),
             reached,
         })
     }
