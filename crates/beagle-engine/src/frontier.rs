@@ -117,6 +117,12 @@ impl Queue {
         if self.strategy.knows_changes() && is_back(product, at) {
             cost = cost.min(BACK);
         }
+        if question.aim == Aim::Flip
+            && !question.is_loose()
+            && let Some(&hindrance) = product.hindrances.get(&question.prefix)
+        {
+            cost = cost.min(hindrance);
+        }
         // The runs that come of a long run are long.
         let bulk = (product.held.len() as f32 / SHORT).max(1.0).ln();
         Some(cost + bulk + 10.0 * at.round as f32)
@@ -239,11 +245,21 @@ impl Frontier {
     /// Adds the last question of a run, which was raised after all others.
     pub fn add_last(&mut self, scene: &Scene<'_>, run: u32, product: &Product) {
         if let Some(last) = product.questions.len().checked_sub(1) {
-            let at = Reference {
-                run,
-                question: last as u32,
-                round: 0,
-            };
+            self.add_again(scene, run, product, last);
+        }
+    }
+
+    /// Adds a question of a run, which promises more than it did if it was there before.
+    pub fn add_again(&mut self, scene: &Scene<'_>, run: u32, product: &Product, index: usize) {
+        let at = Reference {
+            run,
+            question: index as u32,
+            round: 0,
+        };
+        if !self
+            .asked
+            .contains(&key(product, &product.questions[index]))
+        {
             self.push(scene, product, at);
         }
     }

@@ -7,11 +7,11 @@
 
 use std::time::{Duration, Instant};
 
-use beagle_solver::{Answer, Budget, Core, Expr, Path, Pool, Solver};
+use beagle_solver::{Answer, Budget, ConditionKind, Core, Expr, Path, Pool, Solver};
 use beagle_trace::Input;
 use beagle_trace::event::Site;
 
-use crate::product::Product;
+use crate::product::{Held, Product};
 use crate::question::{Aim, Question};
 
 /// Most conditions that a question may be asked without.
@@ -67,6 +67,28 @@ pub fn loosened(product: &Product, question: &Question, conflict: &[usize]) -> V
     questions
         .filter(|question| question.without.len() <= MOST_WITHOUT)
         .collect()
+}
+
+/// Most conditions of a conflict that are turned around: of more, each alone hardly stands in the way.
+const MOST_HINDRANCES: usize = 8;
+
+/// The questions that turn around what stands in the way of another one, which is executed whichever way that
+/// goes.
+pub fn hindrances(product: &Product, question: &Question, conflict: &[usize]) -> Vec<usize> {
+    if conflict.len() > MOST_HINDRANCES {
+        return Vec::new();
+    }
+    let free: Vec<usize> = free(product, question, conflict).collect();
+    let turns = |other: &Question| {
+        let is_branch = |held: &Held| matches!(held.kind, ConditionKind::Branch { .. });
+        other.aim == Aim::Flip
+            && !other.is_loose()
+            && free.contains(&other.prefix)
+            && product.held.get(other.prefix).is_some_and(is_branch)
+    };
+    let questions = product.questions.iter().enumerate();
+    let turning = questions.filter(|(_, other)| turns(other));
+    turning.map(|(index, _)| index).collect()
 }
 
 /// The conditions that a loosened question insists on.

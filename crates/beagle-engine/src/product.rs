@@ -134,6 +134,8 @@ pub struct Product {
     pub generation: u32,
     /// The ways on that were taken.
     pub edges: FxHashSet<(Side, Edge)>,
+    /// Conditions that stand in the way of what is wanted, by index, with how little that promises.
+    pub hindrances: FxHashMap<usize, f32>,
     /// Conditions and outputs that could not be brought into the pool.
     pub lost: usize,
     /// Whether there are ways on that are not asked for.
@@ -211,6 +213,7 @@ impl Product {
                 anytime: Anytime::default(),
                 generation: 0,
                 edges: FxHashSet::default(),
+                hindrances: FxHashMap::default(),
                 lost: [old, new]
                     .iter()
                     .map(|t| t.conditions.lost + t.streams.lost)

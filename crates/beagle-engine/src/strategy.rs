@@ -319,6 +319,20 @@ fn anytime(scene: &Scene<'_>, product: &Product, question: &Question) -> f32 {
     known - promised(product.anytime.merit)
 }
 
+/// How little it promises to turn around what stands in the way of a question; `None` if the question is for
+/// nothing that would be new.
+pub fn hindrance(scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
+    let is_new = match question.aim {
+        Aim::Flip => newness(scene, product, question, question.edge) == 0.0,
+        Aim::Output | Aim::Parting | Aim::Infection => true,
+        Aim::Fault => false,
+    };
+    is_new.then(|| HINDRANCE + vain(scene, product, question.edge).sqrt())
+}
+
+/// Turning around what stands in the way comes before what only leads elsewhere, for a while.
+const HINDRANCE: f32 = 11.0;
+
 /// A run that did something for the first time may be near to more of that.
 fn promise(product: &Product) -> f32 {
     promised(product.merit)

@@ -25,9 +25,11 @@ const SECONDS: u64 = 30;
 
 /// Two and three changes, in functions and files, through memory, and a pair in which one change alone
 /// is the cause.
-const SAMPLE: [&str; 6] = [
+const SAMPLE: [&str; 7] = [
     "bitpack/mask-left-to-other",
     "fields/stale-field-printed",
+    // The input executes the first change before and after the second.
+    "ini/shared-section-names",
     "jobs/waited-survives-preemption",
     "mailmerge/reset-and-terminate",
     "wrap/stale-gap",

@@ -10,6 +10,7 @@ use crate::frontier::Chosen;
 use crate::loosen::{self, Loose};
 use crate::product::Product;
 use crate::question::{Aim, From, Question};
+use crate::strategy;
 use crate::twin::Side;
 
 /// The path of one version alone.
@@ -97,6 +98,18 @@ impl Engine<'_> {
                 ..question.clone()
             });
             self.frontier.add_last(&self.scene, at.run, product);
+        }
+        if question.without.is_empty()
+            && let Answer::Unsatisfiable(core) = &answer
+            && let Some(cost) = strategy::hindrance(&self.scene, product, &question)
+        {
+            // What stands in the way of it may be turned around.
+            for index in loosen::hindrances(product, &question, &core.path) {
+                let prefix = product.questions[index].prefix;
+                let known = product.hindrances.entry(prefix).or_insert(cost);
+                *known = known.min(cost);
+                (self.frontier).add_again(&self.scene, at.run, product, index);
+            }
         }
         if question.without.is_empty()
             && let Answer::Unsatisfiable(core) = &answer
