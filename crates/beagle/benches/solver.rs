@@ -77,7 +77,7 @@ fn main() {
         statistics.add(solver.statistics());
         asked.push((subject, recorded, times));
     }
-    // Only now: what it leaves behind in memory makes everything slower that comes after it.
+    // Only now, so that it cannot make Beagle's answers slower by what it leaves behind.
     if compare {
         for (subject, recorded, times) in &mut asked {
             plain(recorded, times);
