@@ -68,7 +68,7 @@ bench-ablation: setup
 	$(CARGO) bench -p beagle --bench ablation
 
 # What going through several changes in order finds, against each change by itself; takes half an hour.
-# SECONDS=5 SUBJECT=wrap takes a minute.
+# SECONDS=5 SUBJECT=wrap takes a minute, STARTS=3 three searches of each pair.
 bench-sequences: setup
 	$(CARGO) bench -p beagle --bench sequences
 

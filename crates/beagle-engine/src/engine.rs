@@ -235,6 +235,8 @@ pub struct Engine<'a> {
     /// The most expressions, or words of events, of a run on an input to start from.
     largest: u32,
     repeats: Repeats,
+    /// Whether nothing is to profit from what old does.
+    new_alone: bool,
 }
 
 /// Conditions of runs that are kept; runs beyond are forgotten, the oldest first.
@@ -277,13 +279,15 @@ impl<'a> Engine<'a> {
             .iter()
             .partition(|name| *name == strategy::PRUNE);
         let strategies: Result<Vec<_>, _> = asking.into_iter().map(named).collect();
+        let strategies = strategies?;
         Ok(Self {
             twin,
             executors: [old, new],
             pool: Pool::new(),
             solver: Solver::new(Budget::default()),
             scene: Scene::new(twin),
-            frontier: Frontier::new(strategies?, !prunes.is_empty()),
+            new_alone: is_new_alone(&strategies),
+            frontier: Frontier::new(strategies, !prunes.is_empty()),
             records: Vec::new(),
             kept: 0,
             oldest: 0,
@@ -519,6 +523,7 @@ impl<'a> Engine<'a> {
         let within = Within {
             limits: &limits,
             deadline: Some(self.options.deadline),
+            new_alone: self.new_alone,
         };
         let mut product = Product::new(pool, twin, &input, within, (&old_read, &new_read));
         let differs = is_different(&old, &new) || !old_read.files().eq(new_read.files());
@@ -637,6 +642,12 @@ fn sees_all(twin: &Twin<'_>, options: &Options) -> bool {
     let has = |wanted: &str| options.strategies.iter().any(|name| name == wanted);
     let mut changes = twin.comparison.changes.iter();
     has("cover") && has("shadow") && changes.all(|change| change.subject != Subject::Assembler)
+}
+
+/// Whether nothing is to profit from what old does: what others tell is, if nobody asks.
+fn is_new_alone(strategies: &[Box<dyn strategy::Strategy>]) -> bool {
+    let mut all = strategies.iter();
+    !strategies.is_empty() && all.all(|strategy| !strategy.knows_old())
 }
 
 fn hash(input: &Input) -> u64 {

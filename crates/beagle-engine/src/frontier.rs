@@ -114,14 +114,17 @@ impl Queue {
     fn cost(&self, scene: &Scene<'_>, product: &Product, at: Reference) -> Option<f32> {
         let question = &product.questions[at.question as usize];
         let mut cost = self.strategy.cost(scene, product, question)?;
-        if self.strategy.knows_changes() && is_back(product, at) {
-            cost = cost.min(BACK);
-        }
-        if question.aim == Aim::Flip
-            && !question.is_loose()
-            && let Some(&hindrance) = product.hindrances.get(&question.prefix)
-        {
-            cost = cost.min(hindrance);
+        if self.strategy.knows_changes() {
+            if is_back(product, at) {
+                cost = cost.min(BACK);
+            }
+            let hindrance = product.hindrances.get(&question.prefix);
+            if let Some(&hindrance) = hindrance
+                && question.aim == Aim::Flip
+                && !question.is_loose()
+            {
+                cost = cost.min(hindrance);
+            }
         }
         // The runs that come of a long run are long.
         let bulk = (product.held.len() as f32 / SHORT).max(1.0).ln();

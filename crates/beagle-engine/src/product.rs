@@ -1,5 +1,7 @@
 //! One run of both versions, as a path of conditions with the questions that it raises.
 
+mod outcome;
+
 use std::hash::{Hash, Hasher};
 use std::time::Instant;
 
@@ -163,6 +165,9 @@ pub struct Within<'a> {
     pub limits: &'a [Expr],
     /// The rest of a long run is left out then.
     pub deadline: Option<Instant>,
+    /// Whether only what new does counts, as if old were not there: its conditions make the path, and the
+    /// questions are about its ways on.
+    pub new_alone: bool,
 }
 
 /// Most alternatives of one switch that are asked for.
@@ -223,6 +228,7 @@ impl Product {
                 stock: Stock::Own,
             },
             pool,
+            new_alone: within.new_alone,
             step: 0,
             met: 0,
             context: 0,
@@ -257,8 +263,13 @@ impl Product {
                 builder.met = builder.step;
             }
         }
-        builder.outputs();
-        builder.faults();
+        if within.new_alone {
+            let questions = &mut builder.product.questions;
+            questions.retain(|question| question.aim == Aim::Flip);
+        } else {
+            builder.outputs();
+            builder.faults();
+        }
         builder.settle();
         builder.product
     }
@@ -270,6 +281,8 @@ struct Builder<'a> {
     old: &'a Traced,
     new: &'a Traced,
     product: Product,
+    /// See [`Within`].
+    new_alone: bool,
     step: usize,
     /// The step after the last that both took.
     met: usize,
@@ -313,6 +326,11 @@ impl Builder<'_> {
         }
     }
 
+    /// Whether what is only from there does not count.
+    fn ignores(&self, from: From) -> bool {
+        self.new_alone && !from.includes(Side::New)
+    }
+
     fn mark(&self) -> u8 {
         (u32::BITS - self.executed.leading_zeros()) as u8
     }
@@ -343,7 +361,7 @@ impl Builder<'_> {
             What::Switch(case) => Some(case),
             _ => None,
         };
-        if to.is_some() {
+        if to.is_some() && !self.ignores(From::One(side)) {
             let condition = match step.what {
                 What::Branch(_) => self.condition(side, step.word as usize),
                 _ => None,
@@ -501,7 +519,9 @@ impl Builder<'_> {
                     let kind = ConditionKind::Assume {
                         reason: AssumeReason::Value,
                     };
-                    self.hold(From::Both, self.context, kind, differs);
+                    if !self.new_alone {
+                        self.hold(From::Both, self.context, kind, differs);
+                    }
                 }
                 continue;
             }
@@ -564,6 +584,13 @@ impl Builder<'_> {
 
     /// Adds a condition, and asks for the other ways on.
     fn hold(&mut self, from: From, site: Site, kind: ConditionKind, expr: Expr) {
+        if self.ignores(from) {
+            return;
+        }
+        let from = match self.new_alone {
+            true => From::One(Side::New),
+            false => from,
+        };
         // What was held before needs no asking; perhaps the other version held it.
         if let Some(&index) = self.known.get(&expr) {
             let held: &mut Held = &mut self.product.held[index];
@@ -661,67 +688,6 @@ impl Builder<'_> {
         }
     }
 
-    /// Asks that what is written differs.
-    fn outputs(&mut self) {
-        let mut asked = FxHashSet::default();
-        let mut ask = |builder: &mut Self, expr: Expr, old: Option<usize>, new: Option<usize>| {
-            let place = |side, word: Option<usize>| builder.done.get(&(side, word?)).copied();
-            let (a, b) = (place(Side::Old, old), place(Side::New, new));
-            let Some((prefix, step)) = a.max(b) else {
-                return;
-            };
-            if !asked.insert(expr) {
-                return;
-            }
-            builder.product.questions.push(Question {
-                aim: Aim::Output,
-                prefix,
-                asked: vec![expr],
-                from: From::Both,
-                edge: builder.edge(0, None),
-                step,
-                without: Vec::new(),
-                conflict: Vec::new(),
-            });
-        };
-        let destinations: Vec<_> = self.old.streams.all.keys().cloned().collect();
-        for destination in destinations {
-            let (Some(old), Some(new)) = (
-                self.old.streams.all.get(&destination),
-                self.new.streams.all.get(&destination),
-            ) else {
-                continue;
-            };
-            for found in streams::disparities(self.pool, old, new) {
-                ask(self, found.expr, found.old, found.new);
-            }
-        }
-        let ends = (self.old.end, self.new.end);
-        if ends.0.map(|end| end.1) != ends.1.map(|end| end.1) {
-            let (old, new) = ends;
-            let expr = match (old, new) {
-                (Some((_, x)), Some((_, y))) => Some(self.status_differs(x, y)),
-                (Some((_, x)), None) | (None, Some((_, x))) => {
-                    // The other status does not depend on the input, and is the same now.
-                    self.product.path.value(self.pool, x).map(|now| {
-                        let now = self.pool.constant(self.pool.width(x), now);
-                        self.status_differs(x, now)
-                    })
-                }
-                (None, None) => None,
-            };
-            if let Some(expr) = expr {
-                ask(self, expr, old.map(|end| end.0), new.map(|end| end.0));
-            }
-        }
-    }
-
-    /// Only the lowest byte of a status is seen from outside.
-    fn status_differs(&mut self, a: Expr, b: Expr) -> Expr {
-        let (a, b) = (self.pool.extract(a, 0, 8), self.pool.extract(b, 0, 8));
-        self.pool.ne(a, b)
-    }
-
     /// Whose condition it is was perhaps found out after the question was made.
     fn settle(&mut self) {
         let Product {
@@ -751,45 +717,5 @@ impl Builder<'_> {
             }
             true
         });
-    }
-
-    /// Asks for what one version must not do while the other does not do it: because it does not
-    /// compute the same, or because it has a condition before that.
-    fn faults(&mut self) {
-        for side in Side::BOTH {
-            let (traced, other) = match side {
-                Side::Old => (self.old, self.new),
-                Side::New => (self.new, self.old),
-            };
-            let shared: FxHashSet<Expr> = other.faults.iter().map(|fault| fault.expr).collect();
-            let mut held = self.product.held.iter();
-            let guard = held.position(|held| held.guards(side.other()));
-            for fault in &traced.faults {
-                let Some(&(prefix, step)) = self.done.get(&(side, fault.word)) else {
-                    continue;
-                };
-                let is_guarded = guard.is_some_and(|guard| guard < prefix);
-                if shared.contains(&fault.expr) && !is_guarded {
-                    continue;
-                }
-                self.product.questions.push(Question {
-                    aim: Aim::Fault,
-                    prefix,
-                    asked: vec![fault.expr],
-                    from: From::One(side),
-                    edge: Edge {
-                        site: fault.site,
-                        to: None,
-                        constant: None,
-                        mark: 0,
-                        level: 0,
-                        caller: 0,
-                    },
-                    step,
-                    without: Vec::new(),
-                    conflict: Vec::new(),
-                });
-            }
-        }
     }
 }

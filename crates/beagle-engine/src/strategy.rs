@@ -24,10 +24,15 @@ pub trait Strategy {
     fn knows_changes(&self) -> bool {
         true
     }
+
+    /// Whether it may profit from what old does on the same input.
+    fn knows_old(&self) -> bool {
+        true
+    }
 }
 
 /// The names of all techniques.
-pub const NAMES: [&str; 9] = [
+pub const NAMES: [&str; 10] = [
     "shadow",
     "infect",
     "propagate",
@@ -36,6 +41,7 @@ pub const NAMES: [&str; 9] = [
     SEQUENCES,
     "isolation",
     "unguided",
+    "joint",
     PRUNE,
 ];
 
@@ -57,6 +63,7 @@ pub fn named(name: &str) -> Option<Box<dyn Strategy>> {
         SEQUENCES => Box::new(Sequences),
         "isolation" => Box::new(Isolation),
         "unguided" => Box::new(Unguided),
+        "joint" => Box::new(Joint),
         _ => return None,
     })
 }
@@ -292,8 +299,8 @@ const LUCKY: u64 = 16;
 /// leads to one.
 const LUCKY_FAR: f32 = 3.0;
 
-/// Covers the program as if nothing were known of the change: what the other techniques are measured
-/// against.
+/// Covers new as if nothing were known of the change, and old were only run on what comes of it, as tools do
+/// that know one program at a time: what the other techniques are measured against.
 struct Unguided;
 
 impl Strategy for Unguided {
@@ -302,14 +309,40 @@ impl Strategy for Unguided {
     }
 
     fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
-        // To ask without what stands in the way is part of reaching changes.
-        let is_its_own = question.aim == Aim::Flip && !question.is_loose();
-        is_its_own.then(|| 20.0 + anytime(scene, product, question))
+        elsewhere(scene, product, question)
     }
 
     fn knows_changes(&self) -> bool {
         false
     }
+
+    fn knows_old(&self) -> bool {
+        false
+    }
+}
+
+/// The same for both versions as one: what one of them does counts as much as what the other does.
+struct Joint;
+
+impl Strategy for Joint {
+    fn name(&self) -> &'static str {
+        "joint"
+    }
+
+    fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
+        elsewhere(scene, product, question)
+    }
+
+    fn knows_changes(&self) -> bool {
+        false
+    }
+}
+
+/// The cost of going where no run has been, wherever that is.
+fn elsewhere(scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
+    // To ask without what stands in the way is part of reaching changes.
+    let is_its_own = question.aim == Aim::Flip && !question.is_loose();
+    is_its_own.then(|| 20.0 + anytime(scene, product, question))
 }
 
 /// How well a way on is known to those who do not know what changes were executed before.

@@ -1,14 +1,17 @@
 //! What each technique saves: `make bench-ablation`.
 //!
-//! Every search starts from one input, once unguided (as if nothing were known of the change), once
-//! with each technique added to that, once with all, once with all from the inputs of the subject's
-//! test-suite, and with the fast lane alone and besides. The subjects' pairs that differ, and
-//! `MUTANTS=150` mutants; `PAIRS=n` takes only so many pairs, `SECONDS=10` and `RUNS=2000` bound one
-//! search; `JOBS=2` looks at two cases at a time, and `MINUTES=60` begins none after an hour. Runs are
-//! compared over those searches in which both found a difference. Those of the fast lane do not count,
-//! nor does running each input of a test-suite once before the search.
+//! Every search starts from one input: unguided, which is new alone as if nothing were known of the change;
+//! jointly, which is the same for both versions as one; jointly with each technique added; with all; with all
+//! from the inputs of the subject's test-suite; and with the fast lane alone and besides. The subjects' pairs
+//! that differ, and `MUTANTS=150` mutants; `PAIRS=n` takes only so many pairs, `MODES=unguided,all` only these
+//! searches, `SECONDS=10` and `RUNS=2000` bound one search; `JOBS=2` looks at two cases at a time, and
+//! `MINUTES=60` begins none after an hour.
 //!
-//! What is found unguided but not with pruning is looked for again, as long and then eight times as
+//! As in table 2 of eXpress, a search in vain counts with the runs that it made, if the one that it is
+//! compared with was not in vain; what neither found does not count. Runs of the fast lane do not count, nor
+//! does running each input of a test-suite once before the search.
+//!
+//! What is found without pruning but not with it is looked for again, as long and then eight times as
 //! long: the order of the search is another, so that it may only come later.
 #![allow(
     clippy::print_stdout,
@@ -36,29 +39,34 @@ use hunt::Hunt;
 const ALL: &str = "reach,infect,propagate,shadow,cover,sequences,prune";
 
 /// What is compared, and the techniques it uses.
-const MODES: [(&str, &str); 12] = [
+const MODES: [(&str, &str); 13] = [
     ("unguided", "unguided"),
-    ("+ reach", "unguided,reach"),
-    ("+ infect", "unguided,infect"),
-    ("+ propagate", "unguided,propagate"),
-    ("+ shadow", "unguided,shadow"),
-    ("+ cover", "unguided,cover"),
-    ("+ sequences", "unguided,sequences"),
-    ("+ prune", "unguided,prune"),
+    ("joint", "joint"),
+    ("reach", "joint,reach"),
+    ("infect", "joint,infect"),
+    ("propagate", "joint,propagate"),
+    ("shadow", "joint,shadow"),
+    ("cover", "joint,cover"),
+    ("sequences", "joint,sequences"),
+    ("prune", "joint,prune"),
     ("all", ALL),
-    ("all, suite", ALL),
+    ("suite", ALL),
     ("fuzz", "fuzz"),
     (
-        "all, fuzz",
+        "all+fuzz",
         "reach,infect,propagate,shadow,cover,sequences,prune,fuzz",
     ),
 ];
 
 /// Which of them is which.
 const UNGUIDED: usize = 0;
-const PRUNED: usize = 7;
-const TOGETHER: usize = 8;
-const SUITE: usize = 9;
+const JOINT: usize = 1;
+const PRUNED: usize = 8;
+const TOGETHER: usize = 9;
+const SUITE: usize = 10;
+
+/// What each search of a case came to; nothing of those that are not wanted.
+type Row = [Option<Outcome>; MODES.len()];
 
 /// Two versions and where to start.
 struct Case {
@@ -72,13 +80,52 @@ struct Case {
     suite: PathBuf,
 }
 
-/// What one search came to.
+/// What one search came to: the number of the run at which it did, and what it took in all.
 #[derive(Clone, Copy, Default)]
 struct Outcome {
     reached: Option<u64>,
     infected: Option<u64>,
     shown: Option<u64>,
-    seconds: Option<f64>,
+    runs: u64,
+    seconds_to_show: Option<f64>,
+    seconds: f64,
+}
+
+impl Outcome {
+    fn of(report: &Report) -> Self {
+        Self {
+            reached: report.runs_to_reach,
+            infected: report.runs_to_infect,
+            shown: report.runs_to_first,
+            runs: report.runs,
+            seconds_to_show: report.seconds_to_first,
+            seconds: report.seconds,
+        }
+    }
+
+    fn is_shown(&self) -> bool {
+        self.shown.is_some()
+    }
+
+    /// What it took to come somewhere, and what it took in all.
+    fn to(&self, goal: Goal) -> (Option<f64>, f64) {
+        let runs = |runs: Option<u64>| (runs.map(|runs| runs as f64), self.runs as f64);
+        match goal {
+            Goal::Reach => runs(self.reached),
+            Goal::Infect => runs(self.infected),
+            Goal::Show => runs(self.shown),
+            Goal::Seconds => (self.seconds_to_show, self.seconds),
+        }
+    }
+}
+
+/// What is compared.
+#[derive(Clone, Copy)]
+enum Goal {
+    Reach,
+    Infect,
+    Show,
+    Seconds,
 }
 
 fn main() {
@@ -99,23 +146,30 @@ fn main() {
         runs: &runs.to_string(),
         cache: &dir.join("cache"),
     };
+    let wanted = std::env::var("MODES").ok();
+    let is_wanted = |mode: usize| {
+        let wanted = wanted.as_deref();
+        wanted.is_none_or(|wanted| wanted.split(',').any(|name| name == MODES[mode].0))
+    };
+    let names = (0..MODES.len()).filter(|&mode| is_wanted(mode));
+    let names = names.map(|mode| format!("{:>6.6}", MODES[mode].0));
+    println!("runs to a difference; (in vain)");
+    println!("{:44} {}", "", names.collect::<Vec<_>>().join(" "));
     let start = Instant::now();
     let rows = hunt::in_turn(&cases, |case| {
         if start.elapsed() > Duration::from_secs(60 * minutes) {
             return None;
         }
-        let row: [Outcome; MODES.len()] = std::array::from_fn(|mode| case.search(mode, &bounds));
-        let shown = row.map(|outcome| {
-            outcome
-                .shown
-                .map_or("-".to_owned(), |runs| runs.to_string())
+        let row: Row =
+            std::array::from_fn(|mode| is_wanted(mode).then(|| case.search(mode, &bounds)));
+        let shown = row.iter().flatten().map(|outcome| match outcome.shown {
+            Some(runs) => format!("{runs:>6}"),
+            None => format!("{:>6}", format!("({})", outcome.runs)),
         });
-        println!(
-            "{:44} {}",
-            case.name,
-            shown.map(|runs| format!("{runs:>6}")).join(" ")
-        );
-        let is_lost = row[UNGUIDED].shown.is_some() && row[PRUNED].shown.is_none();
+        println!("{:44} {}", case.name, shown.collect::<Vec<_>>().join(" "));
+        let found = |mode: usize| row[mode].map(|outcome| outcome.is_shown());
+        let is_lost =
+            found(PRUNED) == Some(false) && [UNGUIDED, JOINT].map(found).contains(&Some(true));
         let lost = is_lost.then(|| {
             let again = [1, 8].into_iter().any(|factor| {
                 let bounds = Bounds {
@@ -123,7 +177,7 @@ fn main() {
                     runs: "1000000",
                     ..bounds
                 };
-                case.search(PRUNED, &bounds).shown.is_some()
+                case.search(PRUNED, &bounds).is_shown()
             });
             let when = if again { "later" } else { "NOT AT ALL" };
             format!("with pruning {when}: {}", case.name)
@@ -167,7 +221,7 @@ impl Case {
             blame: false,
         };
         match hunt.run(bounds.cache) {
-            Ok(report) => outcome(&report),
+            Ok(report) => Outcome::of(&report),
             Err(error) => {
                 println!("{}: {error}", self.name);
                 Outcome::default()
@@ -253,83 +307,115 @@ fn cases(dir: &Path, pairs: usize, mutants: usize) -> Vec<Case> {
     hunt::taking_turns(all, |case| case.group.clone())
 }
 
-fn outcome(report: &Report) -> Outcome {
-    Outcome {
-        reached: report.runs_to_reach,
-        infected: report.runs_to_infect,
-        shown: report.runs_to_first,
-        seconds: report.seconds_to_first,
-    }
-}
-
-/// A line for each mode.
-fn summary(table: &[[Outcome; MODES.len()]]) -> String {
+/// A line for each mode, then what is compared with what.
+fn summary(table: &[Row]) -> String {
     let mut text = format!(
-        "{:12} {:>6} {:>6} {:>6} {:>6}  runs, and fewer than unguided\n{:12} {:>6} {:>6} {:>6} {:>6}  {:>14} {:>14} {:>14} {:>14}\n",
+        "{:10} {:>6} {:>8} {:>8} {:>6}  mean, and fewer than unguided\n{:41}  {:>14} {:>14} {:>14} {:>14}\n",
         "",
         "cases",
-        "reach",
-        "infect",
-        "show",
+        "reached",
+        "infected",
+        "shown",
         "",
-        "",
-        "ed",
-        "ed",
-        "n",
         "to reach",
         "to infect",
         "to show",
         "seconds"
     );
     for (mode, (name, _)) in MODES.iter().enumerate() {
-        let count =
-            |what: fn(&Outcome) -> bool| table.iter().filter(|row| what(&row[mode])).count();
+        let outcomes: Vec<Outcome> = table.iter().filter_map(|row| row[mode]).collect();
+        if outcomes.is_empty() {
+            continue;
+        }
+        let came = |goal| {
+            outcomes
+                .iter()
+                .filter(|one| one.to(goal).0.is_some())
+                .count()
+        };
+        let goals = [Goal::Reach, Goal::Infect, Goal::Show, Goal::Seconds];
+        let saved = goals.map(|goal| Saved::of(table, (UNGUIDED, mode), goal));
         text += &format!(
-            "{name:12} {:>6} {:>6} {:>6} {:>6}  {} {} {} {}\n",
-            table.len(),
-            count(|outcome| outcome.reached.is_some()),
-            count(|outcome| outcome.infected.is_some()),
-            count(|outcome| outcome.shown.is_some()),
-            saved(table, (UNGUIDED, mode), |outcome| outcome
-                .reached
-                .map(|runs| runs as f64)),
-            saved(table, (UNGUIDED, mode), |outcome| outcome
-                .infected
-                .map(|runs| runs as f64)),
-            saved(table, (UNGUIDED, mode), |outcome| outcome
-                .shown
-                .map(|runs| runs as f64)),
-            saved(table, (UNGUIDED, mode), |outcome| outcome.seconds),
+            "{name:10} {:>6} {:>8} {:>8} {:>6}  {}\n",
+            outcomes.len(),
+            came(Goal::Reach),
+            came(Goal::Infect),
+            came(Goal::Show),
+            saved.map(|saved| saved.short()).join(" ")
         );
     }
-    let lost = table
-        .iter()
-        .filter(|row| row[UNGUIDED].shown.is_some() && row[TOGETHER].shown.is_none());
-    text += &format!("found unguided but not with all: {}\n", lost.count());
-    let from_suite = saved(table, (TOGETHER, SUITE), |outcome| {
-        outcome.shown.map(|runs| runs as f64)
-    });
-    text +=
-        &format!("all from the suite, runs to show and fewer than from one input: {from_suite}\n");
+    text += "\nruns to show, fewer\n";
+    for (base, mode) in [
+        (UNGUIDED, JOINT),
+        (UNGUIDED, TOGETHER),
+        (JOINT, TOGETHER),
+        (TOGETHER, SUITE),
+    ] {
+        let saved = Saved::of(table, (base, mode), Goal::Show);
+        let names = format!("{} than {}", MODES[mode].0, MODES[base].0);
+        text += &format!("{names:24} {}\n", saved.long());
+    }
     text
 }
 
-/// The mean over the cases in which both came there, and by how much it is less than with the first.
-fn saved(
-    table: &[[Outcome; MODES.len()]],
-    (base, mode): (usize, usize),
-    what: fn(&Outcome) -> Option<f64>,
-) -> String {
-    let both = table
-        .iter()
-        .filter_map(|row| Some((what(&row[base])?, what(&row[mode])?)));
-    let (mut base, mut here, mut count) = (0.0, 0.0, 0);
-    for (unguided, guided) in both {
-        (base, here, count) = (base + unguided, here + guided, count + 1);
+/// By how much one search takes less than another, over cases.
+struct Saved {
+    /// What both took, where one of them came there.
+    either: Vec<(f64, f64)>,
+    /// What both took, where both came there.
+    both: Vec<(f64, f64)>,
+}
+
+impl Saved {
+    fn of(table: &[Row], (base, mode): (usize, usize), goal: Goal) -> Self {
+        let (mut either, mut both) = (Vec::new(), Vec::new());
+        for row in table {
+            let (Some(base), Some(here)) = (row[base], row[mode]) else {
+                continue;
+            };
+            let ((x, most_x), (y, most_y)) = (base.to(goal), here.to(goal));
+            both.extend(x.zip(y));
+            if x.or(y).is_some() {
+                either.push((x.unwrap_or(most_x), y.unwrap_or(most_y)));
+            }
+        }
+        Self { either, both }
     }
-    if count == 0 {
-        return format!("{:>14}", "-");
+
+    fn short(&self) -> String {
+        if self.either.is_empty() {
+            return format!("{:>14}", "-");
+        }
+        let here: f64 = self.either.iter().map(|(_, here)| here).sum();
+        let mean = here / self.either.len() as f64;
+        format!("{mean:>8.1} {:>4.0}%", fewer(&self.either))
     }
-    let fewer = 100.0 * (1.0 - here / base);
-    format!("{:>8.1} {fewer:>4.0}%", here / f64::from(count))
+
+    fn long(&self) -> String {
+        if self.both.is_empty() {
+            return "-".to_owned();
+        }
+        let ratios = self.both.iter().map(|(base, here)| (here / base).ln());
+        let geometric = ratios.sum::<f64>() / self.both.len() as f64;
+        let mut each: Vec<f64> = (self.either.iter())
+            .map(|(base, here)| 100.0 * (1.0 - here / base))
+            .collect();
+        each.sort_by(f64::total_cmp);
+        format!(
+            "{:.0}% in the sum over {} cases, {:.0}% in the median; over {} that both found {:.0}% in the sum, {:.0}% in the geometric mean",
+            fewer(&self.either),
+            self.either.len(),
+            each[each.len() / 2],
+            self.both.len(),
+            fewer(&self.both),
+            100.0 * (1.0 - geometric.exp())
+        )
+    }
+}
+
+/// By how much the second of these are less in the sum, in percent.
+fn fewer(all: &[(f64, f64)]) -> f64 {
+    let base: f64 = all.iter().map(|(base, _)| base).sum();
+    let here: f64 = all.iter().map(|(_, here)| here).sum();
+    100.0 * (1.0 - here / base)
 }

@@ -1,9 +1,10 @@
 //! What going through changes in order finds, against changes by themselves: `make bench-sequences`.
 //!
-//! As table 3 of Böhme, Oliveira and Roychoudhury (FSE 2013). Every search starts from one input on
-//! which the versions agree, with one technique alone, and has the same time: `SECONDS=30`. With `RUNS=300` it also
-//! has so many runs at most, which a busy machine does not change. `SUBJECT=name` takes only pairs whose
-//! name has that in it.
+//! As table 3 of Böhme, Oliveira and Roychoudhury (FSE 2013). Every search has one technique alone and the same
+//! time: `SECONDS=30`. It starts from one input on which the versions agree, and `STARTS=3` makes three
+//! searches of each pair, from three such inputs: single results are a matter of luck. With `RUNS=300` a search
+//! has so many runs at most, which a busy machine does not change. `SUBJECT=name` takes only pairs whose name
+//! has that in it; `JOBS=2` looks at two cases at a time.
 #![allow(
     clippy::print_stdout,
     clippy::expect_used,
@@ -17,7 +18,7 @@ mod hunt;
 use std::path::Path;
 
 use beagle_report::diff::Report;
-use beagle_subjects::{Kind, Pair, root, subjects};
+use beagle_subjects::{Input, Kind, Pair, root, subjects};
 use hunt::Hunt;
 
 /// The techniques that are compared.
@@ -32,51 +33,96 @@ struct Outcome {
     seconds: f64,
 }
 
+/// An interaction and where to start.
+struct Case {
+    name: String,
+    pair: Pair,
+    seed: Input,
+}
+
+/// So many runs are looked at besides all.
+const WITHIN: [u64; 6] = [50, 100, 200, 300, 500, 1000];
+
 fn main() {
     let seconds = beagle_subjects::number("SECONDS", 30);
-    let wanted = std::env::var("SUBJECT").unwrap_or_default();
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sequences");
     fs_err::create_dir_all(&dir).expect("a directory can be made");
     println!("found (+), sequences of changes exercised, runs, seconds to the first difference");
     let heads = MODES.map(|mode| format!("{mode:>26}"));
     println!("{:32} {}", "", heads.join(" "));
-    let mut table: Vec<[Outcome; MODES.len()]> = Vec::new();
-    for subject in subjects(&root()).expect("the subjects load") {
-        let interactions = subject.pairs.iter();
-        for pair in interactions.filter(|pair| pair.kind == Kind::Interaction) {
-            let name = format!("{}/{}", subject.name, pair.name);
-            if !name.contains(&wanted) {
-                continue;
-            }
-            // Builds are not what is measured.
-            search(pair, "unguided", 1, &dir);
-            let row = MODES.map(|mode| search(pair, mode, seconds, &dir));
-            println!("{name:32} {}", row.map(|outcome| outcome.text()).join(" "));
-            table.push(row);
-        }
-    }
+    let table = hunt::in_turn(&cases(), |case| {
+        // Builds are not what is measured.
+        search(case, "unguided", 1, &dir);
+        let row = MODES.map(|mode| search(case, mode, seconds, &dir));
+        let text = row.map(|outcome| outcome.text()).join(" ");
+        println!("{:32} {text}", case.name);
+        row
+    });
     let sums = std::array::from_fn::<_, { MODES.len() }, _>(|mode| {
         let found = table.iter().filter(|row| row[mode].found).count();
         let runs: u64 = table.iter().map(|row| row[mode].runs).sum();
         let time: f64 = table.iter().map(|row| row[mode].seconds).sum();
-        format!(
-            "{:>26}",
-            format!("{found}/{} {runs} {time:.1}", table.len())
-        )
+        format!("{found}/{} {runs} {time:.1}", table.len())
     });
-    println!("{:32} {}", "found, runs, seconds", sums.join(" "));
+    print_line("found, runs, seconds", sums);
+    for most in WITHIN {
+        let found = std::array::from_fn(|mode| {
+            let within = |row: &&[Outcome; MODES.len()]| row[mode].found && row[mode].runs <= most;
+            table.iter().filter(within).count().to_string()
+        });
+        print_line(&format!("within {most} runs"), found);
+    }
 }
 
-fn search(pair: &Pair, mode: &str, seconds: u64, dir: &Path) -> Outcome {
-    let Some(seed) = hunt::seed(pair) else {
-        return Outcome::default();
-    };
+fn print_line(head: &str, values: [String; MODES.len()]) {
+    let values = values.map(|value| format!("{value:>26}"));
+    println!("{head:32} {}", values.join(" "));
+}
+
+fn cases() -> Vec<Case> {
+    let starts = beagle_subjects::number("STARTS", 1) as usize;
+    let wanted = std::env::var("SUBJECT").unwrap_or_default();
+    let mut cases = Vec::new();
+    for subject in subjects(&root()).expect("the subjects load") {
+        let interactions = subject.pairs.iter();
+        for pair in interactions.filter(|pair| pair.kind == Kind::Interaction) {
+            let Some(best) = hunt::seed(pair) else {
+                continue;
+            };
+            // The number of words and of files beside them does not vary.
+            let is_alike = |input: &&Input| {
+                let names = |input| hunt::beside(input).map(|(name, _)| name);
+                input.args.len() == best.args.len() && names(input).eq(names(best))
+            };
+            let others = pair
+                .agrees
+                .iter()
+                .filter(|&input| !std::ptr::eq(best, input));
+            let others = others.filter(is_alike);
+            for (number, seed) in (1..).zip(std::iter::once(best).chain(others).take(starts)) {
+                let start = match number {
+                    1 => String::new(),
+                    number => format!(" ({number})"),
+                };
+                cases.push(Case {
+                    name: format!("{}/{}{start}", subject.name, pair.name),
+                    pair: pair.clone(),
+                    seed: seed.clone(),
+                });
+            }
+        }
+    }
+    cases.retain(|case| case.name.contains(&wanted));
+    cases
+}
+
+fn search(case: &Case, mode: &str, seconds: u64, dir: &Path) -> Outcome {
     let runs = beagle_subjects::number("RUNS", u64::MAX).to_string();
     let only = ["--max-runs", &runs, "--strategy", mode];
     let hunt = Hunt {
-        old: &pair.old,
-        new: &pair.new,
-        seed,
+        old: &case.pair.old,
+        new: &case.pair.new,
+        seed: &case.seed,
         seconds,
         options: if mode == "all" { &only[..2] } else { &only },
         first: true,
@@ -85,7 +131,7 @@ fn search(pair: &Pair, mode: &str, seconds: u64, dir: &Path) -> Outcome {
     match hunt.run(&dir.join("cache")) {
         Ok(report) => Outcome::of(&report),
         Err(error) => {
-            println!("{}: {error}", pair.name);
+            println!("{}: {error}", case.name);
             Outcome::default()
         }
     }

@@ -25,8 +25,10 @@ pub enum Strategy {
     Sequences,
     /// Try very many inputs in the fast lane, beside all the others
     Fuzz,
-    /// Go where no run has been yet, wherever that is; only if asked for, to compare with
+    /// Go where no run of new has been yet, wherever that is; only if asked for, to compare with
     Unguided,
+    /// The same for both versions; only if asked for, to compare with
+    Joint,
     /// Get to each change by itself, whatever came before; only if asked for, to compare with
     Isolation,
 }
@@ -56,6 +58,7 @@ impl Strategy {
             Strategy::Sequences => "sequences",
             Strategy::Fuzz => "fuzz",
             Strategy::Unguided => "unguided",
+            Strategy::Joint => "joint",
             Strategy::Isolation => "isolation",
         }
     }

@@ -162,6 +162,30 @@ fn only_the_ways_to_search_that_are_asked_for_are_used() {
     }
 }
 
+#[test]
+fn what_others_are_measured_against_does_not_know_old() {
+    let old = r#"
+#include <stdio.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "magic") == 0)
+        puts("magic");
+    if (argc > 1 && argv[1][0] == 'x')
+        puts("x");
+    return 0;
+}
+"#;
+    let special = "if (argc > 1 && strcmp(argv[1], \"magic\") == 0)\n        puts(\"magic\");";
+    let pair = Pair::edited(old, &[(special, "")]);
+    let unguided = pair.diff("--strategy unguided --max-runs 50 -- {y:8}");
+    // It does go where new goes.
+    assert!(unguided.json["runs"].as_u64().unwrap() > 1, "{unguided}");
+    unguided.is("none-found", 0);
+    pair.diff("--strategy joint --max-runs 50 -- {y:8}")
+        .is("different", 1);
+}
+
 const INPUTS: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
