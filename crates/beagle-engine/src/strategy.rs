@@ -32,7 +32,7 @@ pub trait Strategy {
 }
 
 /// The names of all techniques.
-pub const NAMES: [&str; 10] = [
+pub const NAMES: [&str; 9] = [
     "shadow",
     "infect",
     "propagate",
@@ -41,7 +41,6 @@ pub const NAMES: [&str; 10] = [
     SEQUENCES,
     "isolation",
     "unguided",
-    "joint",
     PRUNE,
 ];
 
@@ -63,7 +62,6 @@ pub fn named(name: &str) -> Option<Box<dyn Strategy>> {
         SEQUENCES => Box::new(Sequences),
         "isolation" => Box::new(Isolation),
         "unguided" => Box::new(Unguided),
-        "joint" => Box::new(Joint),
         _ => return None,
     })
 }
@@ -185,7 +183,8 @@ impl Strategy for Reach {
     }
 }
 
-/// Covers everything, first what follows a change or leads to one, and the new before the known.
+/// Covers both versions as one, the new before the known, wherever that is: all others go where the changes
+/// are, and again and again in other states of affairs.
 struct Cover;
 
 impl Strategy for Cover {
@@ -194,23 +193,11 @@ impl Strategy for Cover {
     }
 
     fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
-        if question.aim != Aim::Flip {
-            return None;
-        }
-        let weariness = weariness(scene, product, question);
-        let first = product.reached.values().min();
-        let follows = first.is_some_and(|&first| first <= question.step);
-        let relevance = if follows {
-            0.0
-        } else {
-            let context = held(product, question).map_or(0, |held| held.context);
-            let distance = scene.to_any(question, context);
-            0.5 + distance.unwrap_or(5).min(5) as f32 * 0.1
-        };
-        Some(
-            20.0 + relevance + weariness * 2.0 + novelty(scene, product, question)
-                - promise(product),
-        )
+        elsewhere(scene, product, question)
+    }
+
+    fn knows_changes(&self) -> bool {
+        false
     }
 }
 
@@ -317,23 +304,6 @@ impl Strategy for Unguided {
     }
 
     fn knows_old(&self) -> bool {
-        false
-    }
-}
-
-/// The same for both versions as one: what one of them does counts as much as what the other does.
-struct Joint;
-
-impl Strategy for Joint {
-    fn name(&self) -> &'static str {
-        "joint"
-    }
-
-    fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
-        elsewhere(scene, product, question)
-    }
-
-    fn knows_changes(&self) -> bool {
         false
     }
 }

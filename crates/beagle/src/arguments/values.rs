@@ -17,7 +17,7 @@ pub enum Strategy {
     Propagate,
     /// Make the versions take different sides of a branch
     Shadow,
-    /// Go where no run has been yet, near the changes
+    /// Go where no run has been yet, wherever that is
     Cover,
     /// Do not go where nothing can differ
     Prune,
@@ -25,10 +25,8 @@ pub enum Strategy {
     Sequences,
     /// Try very many inputs in the fast lane, beside all the others
     Fuzz,
-    /// Go where no run of new has been yet, wherever that is; only if asked for, to compare with
+    /// The same for new alone, without old; only if asked for, to compare with
     Unguided,
-    /// The same for both versions; only if asked for, to compare with
-    Joint,
     /// Get to each change by itself, whatever came before; only if asked for, to compare with
     Isolation,
 }
@@ -58,7 +56,6 @@ impl Strategy {
             Strategy::Sequences => "sequences",
             Strategy::Fuzz => "fuzz",
             Strategy::Unguided => "unguided",
-            Strategy::Joint => "joint",
             Strategy::Isolation => "isolation",
         }
     }

@@ -182,7 +182,7 @@ int main(int argc, char **argv)
     // It does go where new goes.
     assert!(unguided.json["runs"].as_u64().unwrap() > 1, "{unguided}");
     unguided.is("none-found", 0);
-    pair.diff("--strategy joint --max-runs 50 -- {y:8}")
+    pair.diff("--strategy cover --max-runs 50 -- {y:8}")
         .is("different", 1);
 }
 
