@@ -3,6 +3,8 @@
 //!
 //! A program that reads all of its input before it does anything turns most inputs away that one answer makes of
 //! a good one. What made it turn away is the last condition: turned around, the input is good for longer.
+//! A program that says what is wrong and goes on turns away a part of the input only: there it is the first
+//! branch at which the run did not go on as the one that it comes of.
 
 use beagle_program::FunctionId;
 use beagle_trace::event::Site;
@@ -46,7 +48,9 @@ impl Goal {
     fn back(&self, product: &Product, prefix: usize) -> Option<usize> {
         let last = |is_back: &dyn Fn(&Question) -> bool| {
             let mut questions = product.questions.iter();
-            questions.rposition(|question| question.aim == Aim::Flip && is_back(question))
+            questions.rposition(|question| {
+                question.aim == Aim::Flip && question.word.is_none() && is_back(question)
+            })
         };
         match self {
             // The last branch where it left these ways.
@@ -80,9 +84,36 @@ impl Astray {
             _ => return None,
         };
         let back = goal.back(product, asked.prefix);
+        let back = back.or_else(|| match goal {
+            Goal::Ways(_) => None,
+            Goal::Changes(_) => as_before(from, asked.prefix, product),
+        });
         (times < goal.most_times()).then_some(Self { goal, back, times })
     }
 }
+
+/// The question that would let the run go on as the one that it comes of, at the first branch soon after what was
+/// asked about at which it did not.
+fn as_before(from: &Product, asked: usize, product: &Product) -> Option<usize> {
+    let soon = |product: &'_ Product| {
+        let held = product.held.iter().enumerate().skip(asked + 1).take(SOON);
+        let taken = held.filter_map(|(at, held)| Some((at, held.site, held.taken()?)));
+        taken.collect::<Vec<_>>()
+    };
+    let before = soon(from);
+    let (at, site, _) = soon(product).into_iter().find(|&(_, site, to)| {
+        let before = before.iter().find(|(_, known, _)| *known == site);
+        before.is_some_and(|&(_, _, known)| known != to)
+    })?;
+    let (_, _, to) = before.into_iter().find(|&(_, known, _)| known == site)?;
+    product.questions.iter().position(|question| {
+        let is_way = question.prefix == at && question.edge.to == Some(to);
+        question.aim == Aim::Flip && question.word.is_none() && is_way
+    })
+}
+
+/// So many conditions are soon.
+const SOON: usize = 6;
 
 /// The ways that decide whether control comes to what a question is about.
 fn ways(product: &Product, question: &Question) -> FxHashSet<(Site, u32)> {

@@ -21,9 +21,11 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use crate::astray::Astray;
 use crate::frontier::{Account, Chosen, Frontier};
 use crate::product::{Product, Seen, Stock, Within};
+use crate::records::Records;
 use crate::repeat::{Repeats, with_lines_doubled};
 use crate::scene::{Progress, Scene};
 use crate::shape::Shape;
+use crate::splice::{Splice, Splices};
 use crate::strategy;
 use crate::traced::Traced;
 use crate::trail::Marks;
@@ -180,19 +182,21 @@ enum Origin {
     Offer,
     /// It has a line more than another.
     Repeat,
+    /// It is put together of others.
+    Splice(Splice),
 }
 
 impl Origin {
     fn seed(self) -> Option<usize> {
         match self {
             Origin::Seed(index) => Some(index),
-            Origin::Question(_) | Origin::Offer | Origin::Repeat => None,
+            Origin::Question(_) | Origin::Offer | Origin::Repeat | Origin::Splice(_) => None,
         }
     }
 
     fn stock(self) -> Stock {
         match self {
-            Origin::Seed(_) | Origin::Repeat => Stock::Own,
+            Origin::Seed(_) | Origin::Repeat | Origin::Splice(_) => Stock::Own,
             Origin::Offer => Stock::Offered,
             Origin::Question(Chosen { stock, .. }) => stock,
         }
@@ -235,6 +239,7 @@ pub struct Engine<'a> {
     /// The most expressions, or words of events, of a run on an input to start from.
     largest: u32,
     repeats: Repeats,
+    splices: Splices,
     /// Whether nothing is to profit from what old does.
     new_alone: bool,
 }
@@ -305,6 +310,7 @@ impl<'a> Engine<'a> {
             longest: Duration::ZERO,
             largest: 0,
             repeats: Repeats::default(),
+            splices: Splices::default(),
             options,
         })
     }
@@ -363,6 +369,12 @@ impl<'a> Engine<'a> {
                     Next::Stop => return Ok(End::Stopped),
                 }
             }
+            if !is_seeds_turn && let Some((splice, input)) = self.splice() {
+                match self.run(input, Origin::Splice(splice), listener)? {
+                    Next::GoOn => continue,
+                    Next::Stop => return Ok(End::Stopped),
+                }
+            }
             let chosen = match is_seeds_turn {
                 true => None,
                 false => {
@@ -405,6 +417,13 @@ impl<'a> Engine<'a> {
             }
         }
         Ok(next)
+    }
+
+    /// An input put together of others, if it is the turn of one.
+    fn splice(&mut self) -> Option<(Splice, Input)> {
+        let sequences = self.scene.sequences.as_ref()?;
+        self.splices
+            .turn(sequences, &self.options.shape, self.status.runs)
     }
 
     fn next_question(&mut self) -> Option<Chosen> {
@@ -528,6 +547,10 @@ impl<'a> Engine<'a> {
         let mut product = Product::new(pool, twin, &input, within, (&old_read, &new_read));
         let differs = is_different(&old, &new) || !old_read.files().eq(new_read.files());
         let sequence = self.acts(&product, &old_read, &new_read).sequence();
+        if self.wants_graph() && origin.stock() == Stock::Own {
+            let Product { path, order, .. } = &mut product;
+            product.records = Records::of(&self.pool, path, &input, order, &new_read);
+        }
         self.follow_nodes(&mut product, &old_read, &new_read);
         if product.path.impossible() > 0 {
             let count = product.path.impossible() as u64;
@@ -540,7 +563,13 @@ impl<'a> Engine<'a> {
         }
         self.cut |= product.cut;
         product.stock = origin.stock();
-        self.scene.add(&mut product);
+        let is_new_order = self.scene.add(&mut product);
+        if let Origin::Splice(splice) = origin {
+            product.generation = self.splices.generation(splice);
+            if !is_new_order && product.news == 0 {
+                self.splices.in_vain(splice);
+            }
+        }
         if let Origin::Question(chosen) = origin {
             let steps = old_read.steps.len() + new_read.steps.len();
             self.frontier.spend_on_run(chosen, steps);
@@ -601,6 +630,9 @@ impl<'a> Engine<'a> {
                     ways.push(way);
                 }
             }
+        }
+        if let Some(sequences) = &self.scene.sequences {
+            self.splices.add(sequences, &input, &product);
         }
         let number = self.records.len() as u32;
         self.kept += product.held.len();

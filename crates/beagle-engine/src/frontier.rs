@@ -460,6 +460,7 @@ fn key(product: &Product, question: &Question) -> u64 {
     (question.aim == Aim::Fault).hash(&mut hasher);
     question.without.hash(&mut hasher);
     question.conflict.hash(&mut hasher);
+    question.word.hash(&mut hasher);
     hasher.finish()
 }
 

@@ -19,11 +19,13 @@ mod order;
 mod probe;
 mod product;
 mod question;
+mod records;
 mod region;
 mod repeat;
 mod scene;
 mod sequences;
 mod shape;
+mod splice;
 mod steps;
 mod strategy;
 mod streams;
@@ -31,6 +33,7 @@ mod traced;
 mod trail;
 mod twin;
 mod walk;
+mod word;
 
 pub use distance::to_changes;
 pub use engine::{

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use beagle_program::FunctionId;
 use beagle_solver::{ConditionKind, Expr, Path, Pool};
-use beagle_trace::event::Site;
+use beagle_trace::event::{MODEL_SITES, Site};
 use beagle_trace::{AssumeReason, Input};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
@@ -15,6 +15,7 @@ use crate::affairs::Affairs;
 use crate::astray::Astray;
 use crate::closing::{Closing, OPEN};
 use crate::question::{Aim, Edge, From, Question};
+use crate::records::Records;
 use crate::steps::{Step, What};
 use crate::streams;
 use crate::traced::Traced;
@@ -33,6 +34,8 @@ pub struct Held {
     pub kind: ConditionKind,
     /// The last branch of the program that old and new had come to, for what happens in models.
     pub context: Site,
+    /// Whether the other version did not come to it.
+    pub alone: bool,
 }
 
 impl Held {
@@ -126,6 +129,8 @@ pub struct Product {
     pub affairs: Affairs,
     /// The changes of the change sequence graph that were met, if there is one.
     pub trail: Vec<Visit>,
+    /// The records of the input, if they are wanted and it has some.
+    pub records: Option<Records>,
     /// How many ways on it was the first to take, and states of affairs it was the first in.
     pub merit: usize,
     /// How many of the ways on are in the program itself, not in models of libc functions.
@@ -136,6 +141,8 @@ pub struct Product {
     pub generation: u32,
     /// The ways on that were taken.
     pub edges: FxHashSet<(Side, Edge)>,
+    /// Those among them for a text that a word of the input is.
+    pub matched: FxHashSet<(Side, Edge)>,
     /// Conditions that stand in the way of what is wanted, by index, with how little that promises.
     pub hindrances: FxHashMap<usize, f32>,
     /// Conditions and outputs that could not be brought into the pool.
@@ -213,11 +220,13 @@ impl Product {
                 order: Vec::new(),
                 affairs: Affairs::default(),
                 trail: Vec::new(),
+                records: None,
                 merit: 0,
                 news: 0,
                 anytime: Anytime::default(),
                 generation: 0,
                 edges: FxHashSet::default(),
+                matched: FxHashSet::default(),
                 hindrances: FxHashMap::default(),
                 lost: [old, new]
                     .iter()
@@ -230,6 +239,7 @@ impl Product {
             pool,
             new_alone: within.new_alone,
             step: 0,
+            alone: false,
             met: 0,
             context: 0,
             level: 0,
@@ -239,6 +249,7 @@ impl Product {
             variables: FxHashMap::default(),
             stale: Vec::new(),
             infected: FxHashSet::default(),
+            compared_words: [None; 2],
             unequal: FxHashSet::default(),
             known: FxHashMap::default(),
             closing: [Closing::new(&twin.old), Closing::new(&twin.new)],
@@ -257,6 +268,7 @@ impl Product {
                 builder.product.cut = true;
                 break;
             }
+            builder.alone = !matches!(met, Met::Both(..));
             builder.meet(met);
             builder.step += 1;
             if matches!(met, Met::Both(..)) {
@@ -284,6 +296,8 @@ struct Builder<'a> {
     /// See [`Within`].
     new_alone: bool,
     step: usize,
+    /// Whether only one version took it.
+    alone: bool,
     /// The step after the last that both took.
     met: usize,
     context: Site,
@@ -300,6 +314,8 @@ struct Builder<'a> {
     stale: Vec<u32>,
     /// Variables that differ.
     infected: FxHashSet<u32>,
+    /// The event at which each version compared a word, if it has not come to a branch since.
+    compared_words: [Option<usize>; 2],
     /// What was compared before.
     unequal: FxHashSet<(Expr, Expr)>,
     /// The conditions that are held already.
@@ -401,15 +417,57 @@ impl Builder<'_> {
                 }
                 return;
             }
+            What::Compared => {
+                self.compared_words[side as usize] = Some(word);
+                return;
+            }
             What::Output | What::Other | What::End => {
                 self.done.insert((side, word), here);
             }
             _ => {}
         }
         self.note(side, &step);
+        self.put_word(side, From::One(side), &step);
         if let Some((expr, kind)) = self.condition(side, word) {
             self.hold_at(side, From::One(side), &step, kind, expr);
         }
+    }
+
+    /// At a branch after a word was compared: asks for the other way on with the text in its place.
+    fn put_word(&mut self, side: Side, from: From, step: &Step) {
+        let What::Branch(taken) = step.what else {
+            return;
+        };
+        let Some(word) = self.compared_words[side as usize].take() else {
+            return;
+        };
+        let Some(word) = self.traced(side).words.get(&word).cloned() else {
+            return;
+        };
+        if step.site >= MODEL_SITES || self.ignores(from) {
+            return;
+        }
+        let way = |this: &Self, taken: bool| Edge {
+            constant: Some(word.text_number()),
+            ..this.edge(step.site, Some(u32::from(!taken)))
+        };
+        if word.is_equal {
+            let edge = way(self, taken);
+            self.product.matched.insert((side, edge));
+            return;
+        }
+        let edge = way(self, !taken);
+        self.product.questions.push(Question {
+            aim: Aim::Flip,
+            prefix: self.product.held.len(),
+            asked: Vec::new(),
+            from,
+            edge,
+            step: self.step,
+            without: Vec::new(),
+            conflict: Vec::new(),
+            word: Some(word),
+        });
     }
 
     /// Something was put into a variable that is watched.
@@ -450,6 +508,8 @@ impl Builder<'_> {
         }
         self.note(Side::Old, &a);
         self.note(Side::New, &b);
+        self.compared_words[Side::Old as usize] = None;
+        self.put_word(Side::New, From::Both, &b);
         let old = self.condition(Side::Old, words.0);
         let new = self.condition(Side::New, words.1);
         let parted = a.what != b.what;
@@ -535,6 +595,7 @@ impl Builder<'_> {
                 step: self.step,
                 without: Vec::new(),
                 conflict: Vec::new(),
+                word: None,
             });
         }
     }
@@ -558,6 +619,7 @@ impl Builder<'_> {
                 step: self.step,
                 without: Vec::new(),
                 conflict: Vec::new(),
+                word: None,
             });
         };
         let old = old.map(|&(expr, _)| expr);
@@ -612,6 +674,7 @@ impl Builder<'_> {
             site,
             kind,
             context: self.context,
+            alone: self.alone,
         });
     }
 
@@ -633,6 +696,7 @@ impl Builder<'_> {
             step,
             without: Vec::new(),
             conflict: Vec::new(),
+            word: None,
         };
         match kind {
             ConditionKind::Branch { taken } => {
@@ -700,7 +764,10 @@ impl Builder<'_> {
         };
         let guards = Side::BOTH.map(guard);
         questions.retain_mut(|question| {
-            let Some(held) = held.get(question.prefix) else {
+            let Some(held) = held
+                .get(question.prefix)
+                .filter(|_| question.word.is_none())
+            else {
                 return true;
             };
             let is_access = matches!(held.kind, ConditionKind::Bounds { .. })

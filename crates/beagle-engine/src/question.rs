@@ -5,6 +5,7 @@ use beagle_solver::Expr;
 use beagle_trace::event::Site;
 
 use crate::twin::Side;
+use crate::word::Word;
 
 /// Which versions a condition is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,11 +93,13 @@ pub struct Question {
     /// The conditions that were found to stand in the way. It is not to be asked as it is, but without some
     /// of them.
     pub conflict: Vec<usize>,
+    /// What it is answered with, without asking, where what decides does not depend on the input.
+    pub word: Option<Word>,
 }
 
 impl Question {
-    /// Whether it is not asked on exactly what held: see [`loosen`](crate::loosen).
+    /// Whether it is not asked on exactly what held: see [`loosen`](crate::loosen) and [`word`](crate::word).
     pub fn is_loose(&self) -> bool {
-        !self.without.is_empty() || !self.conflict.is_empty()
+        !self.without.is_empty() || !self.conflict.is_empty() || self.word.is_some()
     }
 }

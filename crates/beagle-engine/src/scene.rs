@@ -220,14 +220,21 @@ impl<'a> Scene<'a> {
         Distances::to(self.twin.half(side), &self.graphs[side as usize], blocks)
     }
 
-    /// Adds a run, and finds out what it was the first to do.
-    pub fn add(&mut self, product: &mut Product) {
+    /// Adds a run, and finds out what it was the first to do; whether changes acted in an order in which
+    /// they had not.
+    pub fn add(&mut self, product: &mut Product) -> bool {
         for &edge in &product.edges {
             let counts = self.covered.entry(edge).or_default();
             let is_new = known(*counts, product.stock) == 0;
             product.merit += usize::from(is_new);
             product.news += usize::from(is_new && edge.1.site < MODEL_SITES);
             counts[product.stock as usize] += 1;
+        }
+        for &(side, edge) in &product.matched {
+            for edge in [edge, edge.anytime()] {
+                let counts = self.covered.entry((side, edge)).or_default();
+                counts[product.stock as usize] += 1;
+            }
         }
         let affairs = product.affairs.seen();
         let affairs = affairs.filter(|(place, _)| self.deciding_now.contains(place));
@@ -262,12 +269,12 @@ impl<'a> Scene<'a> {
                 progress.stopped = Some(stopped(self.twin, last));
             }
         }
-        if let Some(sequences) = &mut self.sequences {
-            sequences.add(&product.trail);
-        }
+        let sequences = self.sequences.as_mut();
+        let is_new_order = sequences.is_some_and(|sequences| sequences.add(&product.trail));
         if changed {
             self.look_for_unreached();
         }
+        is_new_order
     }
 
     /// The outputs of a run differed.

@@ -101,8 +101,9 @@ impl Sequences {
         untaken
     }
 
-    /// Adds the changes that a run met.
-    pub fn add(&mut self, trail: &[Visit]) {
+    /// Adds the changes that a run met; whether none had met them in this order.
+    pub fn add(&mut self, trail: &[Visit]) -> bool {
+        let known = self.prefixes.len();
         let mut last: Option<u32> = None;
         for visit in trail {
             self.met[visit.node as usize] = true;
@@ -114,6 +115,7 @@ impl Sequences {
             self.prefixes.insert(visit.prefix);
             last = Some(visit.node);
         }
+        self.prefixes.len() > known
     }
 
     /// How far it is from what a question asks for to the best of its targets: branches that must
@@ -192,7 +194,12 @@ impl Sequences {
     }
 
     fn known(&self, from: Option<u32>, prefix: u64, target: u32) -> (f32, f32) {
-        let class = if !self.met[target as usize] {
+        KNOWN[self.familiarity(from, prefix, target)]
+    }
+
+    /// How well a target is known after what was met: see [`KNOWN`].
+    pub fn familiarity(&self, from: Option<u32>, prefix: u64, target: u32) -> usize {
+        if !self.met[target as usize] {
             0
         } else if !self.taken.contains(&(from, target)) {
             1
@@ -200,8 +207,7 @@ impl Sequences {
             2
         } else {
             3
-        };
-        KNOWN[class]
+        }
     }
 
     fn distance(

@@ -26,6 +26,8 @@ pub enum What {
     End,
     /// A value was put into a variable that is watched, which has this number.
     Value(u32),
+    /// A text was compared with another.
+    Compared,
     /// Something was assumed, checked or accessed.
     Other,
 }
@@ -35,7 +37,7 @@ impl What {
     pub fn is_control(self) -> bool {
         !matches!(
             self,
-            What::Statement | What::Other | What::Output | What::Value(_)
+            What::Statement | What::Other | What::Output | What::Value(_) | What::Compared
         )
     }
 
@@ -105,6 +107,7 @@ pub fn steps(trace: &Trace<'_>) -> Vec<Step> {
             Event::Value {
                 site, place, node, ..
             } => (What::Value(place), site, node.unwrap_or(0)),
+            Event::Compared { site, .. } => (What::Compared, site, 0),
             Event::Read { .. } => continue,
         };
         all.push(Step {

@@ -99,14 +99,26 @@ impl Strategy for Shadow {
             Aim::Fault => Some(2.0 + weariness),
             Aim::Infection => None,
             Aim::Flip => {
-                let parting = product.effects.iter().find(|effect| effect.is_parting())?;
-                // Breadth first from where they part.
-                let behind = question.step.checked_sub(parting.step)?;
-                Some(10.0 + weariness + (1.0 + behind as f32).ln() * 0.2)
+                let parting = product.effects.iter().find(|effect| effect.is_parting());
+                match parting.and_then(|parting| question.step.checked_sub(parting.step)) {
+                    // Breadth first from where they part.
+                    Some(behind) => Some(10.0 + weariness + (1.0 + behind as f32).ln() * 0.2),
+                    None => is_alone(product, question).then_some(ALONE + weariness),
+                }
             }
         }
     }
 }
+
+/// Whether only one version has come to what decides, although they have not parted: what it decides may be
+/// decided otherwise in the other, as where a part of a condition was added or taken out.
+fn is_alone(product: &Product, question: &Question) -> bool {
+    let is_decision = |held: &Held| held.alone && held.taken().is_some();
+    !question.is_loose() && held(product, question).is_some_and(is_decision)
+}
+
+/// The cost of turning around such a decision.
+const ALONE: f32 = 4.0;
 
 /// Makes the versions put different values into the variables that a change is about.
 struct Infect;

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::faults;
 use crate::steps::{self, Step, What};
 use crate::streams::{self, Destination, Stream, Streams};
+use crate::word::{self, Word};
 
 /// What one version left of a run.
 pub struct Traced {
@@ -17,6 +18,8 @@ pub struct Traced {
     pub(crate) by_word: FxHashMap<usize, usize>,
     /// What was put into a variable by the event at each word.
     pub(crate) values: FxHashMap<usize, Expr>,
+    /// What was compared by the event at each word.
+    pub(crate) words: FxHashMap<usize, Word>,
     pub(crate) streams: Streams,
     pub(crate) faults: Vec<faults::Fault>,
     pub(crate) end: Option<(usize, Expr)>,
@@ -37,6 +40,7 @@ impl Traced {
         Self {
             by_word: by_word.collect(),
             values: values(pool, &mut importer, trace),
+            words: word::words(pool, &mut importer, trace, input),
             streams: streams::streams(pool, &mut importer, trace),
             faults: faults::faults(pool, &mut importer, trace),
             steps,

@@ -126,6 +126,7 @@ pub fn start(sources: &[Source]) -> Recording {
             input: at,
             scratch: scratch.cast(),
             deciding: 0,
+            compared: 0,
             ..State::new()
         };
         KNOWN.set(None);

@@ -3,8 +3,8 @@
 use core::ffi::{CStr, c_char};
 
 use beagle_trace::event::{
-    ASSUME_VALUE, DECIDING, EXT_ASSUME, EXT_CHECK, EXT_END, EXT_OUTPUT, EXT_READ, EXT_UNWOUND,
-    EXT_VALUE, MAX_EXTENDED, MOST_DECIDING, extended,
+    ASSUME_VALUE, DECIDING, EXT_ASSUME, EXT_CHECK, EXT_COMPARED, EXT_END, EXT_OUTPUT, EXT_READ,
+    EXT_UNWOUND, EXT_VALUE, MAX_EXTENDED, MOST_COMPARED, MOST_DECIDING, MOST_TEXT, extended,
 };
 use beagle_trace::layout::{Loss, MAX_LOSSES, STOP_EVENTS};
 use beagle_trace::wire::{cell_index, cell_node};
@@ -136,6 +136,33 @@ pub fn watch(site: u32, place: u32, value: u64, node: u32) {
     }
     let (low, high) = (value as u32, (value >> 32) as u32);
     extend(EXT_VALUE, &[site, place, low, high, node]);
+}
+
+/// A text of so many bytes, of which these are the first and the last, was compared with another one.
+pub fn compared(
+    site: u32,
+    (first, last): (u32, u32),
+    length: usize,
+    other: &[u8],
+    [both, equal]: [bool; 2],
+) {
+    // SAFETY: the recorded thread alone uses the state.
+    let count = unsafe { &mut (*state()).compared };
+    if *count == MOST_COMPARED {
+        return;
+    }
+    *count += 1;
+    let mut words = [0; MOST_TEXT.div_ceil(4)];
+    for (word, bytes) in words.iter_mut().zip(other.chunks(4)) {
+        for (i, byte) in bytes.iter().enumerate() {
+            *word |= u32::from(*byte) << (8 * i);
+        }
+    }
+    let length = (length as u32) << 2 | u32::from(both) << 1 | u32::from(equal);
+    let body = [site, first, last, length, other.len() as u32];
+    let words = words.get(..other.len().div_ceil(4)).unwrap_or(&[]);
+    let head = extended(EXT_COMPARED, (body.len() + words.len()) as u32);
+    put_both(head, &body, words);
 }
 
 /// A part of an output that depends on the input, as it lies in the event.

@@ -35,6 +35,8 @@ pub struct State {
     pub scratch: *mut u32,
     /// How many values of variables were recorded of which only the first are.
     pub deciding: u32,
+    /// How many comparisons of texts were recorded.
+    pub compared: u32,
 }
 
 /// Words of [`State::scratch`].
@@ -65,6 +67,7 @@ impl State {
             next_check: 0,
             scratch: core::ptr::null_mut(),
             deciding: 0,
+            compared: 0,
         }
     }
 }

@@ -93,6 +93,13 @@ impl Path {
         self.values.value(pool, &hint, expr)
     }
 
+    /// The variables that the value of an expression for the input of the run is made of; none if they are too
+    /// many to say.
+    pub fn read(&mut self, pool: &Pool, expr: Expr) -> &[Variable] {
+        self.value(pool, expr);
+        self.values.read(expr).unwrap_or_default()
+    }
+
     /// Whether the condition at this index follows from the earlier ones: its negation is no
     /// question worth asking.
     pub fn follows(&self, pool: &Pool, index: usize) -> bool {

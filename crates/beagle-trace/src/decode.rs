@@ -243,6 +243,44 @@ pub enum Event<'a> {
         /// Its expression, of 64 bits, if it depends on the input.
         node: Option<NodeId>,
     },
+    /// A text that depends on the input was compared with another one.
+    Compared {
+        /// The statement.
+        site: Site,
+        /// Its first byte.
+        first: NodeId,
+        /// Its last byte.
+        last: NodeId,
+        /// How many bytes it has.
+        length: u32,
+        /// Whether they are equal.
+        equal: bool,
+        /// Whether the other one depends on the input, too.
+        both: bool,
+        /// The other one.
+        other: Text<'a>,
+    },
+}
+
+/// A text in words.
+#[derive(Clone, Copy, Debug)]
+pub struct Text<'a> {
+    words: &'a [u32],
+    length: usize,
+}
+
+impl<'a> Text<'a> {
+    /// The first so many bytes of the words, if they have so many.
+    fn new(words: &'a [u32], length: u32) -> Option<Self> {
+        let length = length as usize;
+        (length.div_ceil(4) == words.len()).then_some(Self { words, length })
+    }
+
+    /// Its bytes.
+    pub fn bytes(self) -> impl Iterator<Item = u8> + 'a {
+        let bytes = self.words.iter().flat_map(|word| word.to_le_bytes());
+        bytes.take(self.length)
+    }
 }
 
 /// A part of an output that depends on the input.
@@ -436,6 +474,17 @@ fn decode_extended<'a>(kind: u32, words: &'a [u32], outputs: &'a [u8]) -> Option
             value: long(low, high),
             node: (node != 0).then_some(node),
         },
+        (event::EXT_COMPARED, &[site, first, last, length, other, ref words @ ..]) => {
+            Event::Compared {
+                site,
+                first,
+                last,
+                length: length >> 2,
+                equal: length & 1 == 1,
+                both: length & 2 == 2,
+                other: Text::new(words, other)?,
+            }
+        }
         _ => return None,
     };
     Some(event)

@@ -48,7 +48,7 @@ pub use check::{Cases, CheckReport, Failure, Observed, check};
 pub use conversion::render;
 #[cfg(feature = "std")]
 pub use decode::{
-    AssumeReason, Channel, CheckKind, EndKind, Event, Events, ObjectKind, Piece, Pieces,
+    AssumeReason, Channel, CheckKind, EndKind, Event, Events, ObjectKind, Piece, Pieces, Text,
 };
 #[cfg(feature = "std")]
 pub use evaluate::{Values, evaluate, same_value};

@@ -205,6 +205,10 @@ fn check_event(event: &Event<'_>, nodes: &[Node], blobs: &Blobs<'_>) -> Result<(
         Event::Value { node: Some(id), .. } => {
             ensure(node(*id)? == 64, "its value has not 64 bits")
         }
+        Event::Compared { first, last, .. } => {
+            let bytes = node(*first)? == 8 && node(*last)? == 8;
+            ensure(bytes, "it compares what is no bytes")
+        }
         Event::Bounds { address, .. } => {
             ensure(node(*address)? == 64, "its address has not 64 bits")
         }

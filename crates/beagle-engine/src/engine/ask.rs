@@ -64,6 +64,11 @@ impl Engine<'_> {
             self.loosen(chosen);
             return None;
         }
+        if let Some(word) = &question.word {
+            self.scene.tried(&record.product, &question);
+            self.frontier.spend(chosen, 1);
+            return word.put(&record.input, &self.options.shape);
+        }
         // None of the ways that were seen.
         if question.aim == Aim::Flip
             && let Some(held) = record.product.held.get(question.prefix)

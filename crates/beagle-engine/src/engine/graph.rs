@@ -113,6 +113,9 @@ impl Engine<'_> {
             record.product.trail = sequences.trail(self.twin, steps, &walked.order);
             sequences.add(&record.product.trail);
         }
+        for record in self.records.iter().flatten() {
+            self.splices.add(&sequences, &record.input, &record.product);
+        }
         self.scene.sequences = Some(sequences);
         for (number, record) in self.records.iter().enumerate() {
             if let Some(record) = record {

@@ -30,6 +30,7 @@ impl Builder<'_> {
                 step,
                 without: Vec::new(),
                 conflict: Vec::new(),
+                word: None,
             });
         };
         let destinations: Vec<_> = self.old.streams.all.keys().cloned().collect();
@@ -105,6 +106,7 @@ impl Builder<'_> {
                     step,
                     without: Vec::new(),
                     conflict: Vec::new(),
+                    word: None,
                 });
             }
         }

@@ -8,7 +8,7 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::hint::black_box;
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-use beagle_trace::event::ASSUME_LENGTH;
+use beagle_trace::event::{ASSUME_LENGTH, MOST_TEXT};
 use beagle_trace::layout::Loss;
 use beagle_trace::op::Op;
 
@@ -252,6 +252,53 @@ impl Comparison {
         }
         Some(result)
     }
+
+    /// Records for each of the two that depends on the input what it was compared with.
+    unsafe fn note(&self, site: u32, seen: usize, equal: bool) {
+        let (Some(a), Some(b)) = (self.word(self.a, seen), self.word(self.b, seen)) else {
+            return;
+        };
+        for (one, other) in [(&a, &b), (&b, &a)] {
+            let text = other.bytes.get(..other.len);
+            if let (Some((first, last)), Some(text)) = (one.ends, text) {
+                let both = other.ends.is_some();
+                log::compared(site, (first, last), one.len, text, [both, equal]);
+            }
+        }
+    }
+
+    /// The string at `p`, of which so many bytes can be read for sure, if it is not too long.
+    unsafe fn word(&self, p: *const u8, seen: usize) -> Option<Word> {
+        let mut text = Text::new(p, seen);
+        let mut word = Word {
+            bytes: [0; MOST_TEXT],
+            len: 0,
+            ends: None,
+        };
+        let (mut first, mut last) = (0, 0);
+        while word.len < self.bound {
+            let byte = text.at(word.len)?;
+            if byte.value == 0 {
+                break;
+            }
+            *word.bytes.get_mut(word.len)? = byte.value as u8;
+            last = byte.id;
+            if word.len == 0 {
+                first = byte.id;
+            }
+            word.len += 1;
+        }
+        word.ends = (first != 0 && last != 0).then_some((first, last));
+        Some(word)
+    }
+}
+
+/// A string that is compared.
+struct Word {
+    bytes: [u8; MOST_TEXT],
+    len: usize,
+    /// The nodes of its first and its last byte, if both depend on the input.
+    ends: Option<(u32, u32)>,
 }
 
 fn is_end(b: Val) -> bool {
@@ -278,6 +325,9 @@ unsafe fn follow(
     if !shadow::any(what.a, seen) && !shadow::any(what.b, seen) {
         call.result_id(0);
         return;
+    }
+    if what.strings {
+        what.note(call.site, seen, result == 0);
     }
     what.form = form();
     if what.form == Form::Other || (what.folded && !ctype::is_plain()) {

@@ -2,11 +2,12 @@
 
 use std::ffi::c_void;
 
+use beagle_trace::Event;
 use beagle_trace::layout::Loss;
 use beagle_trace::wire::SOURCE_STDIN;
 
 use super::{compare, copy, heap, memory, search};
-use crate::harness::{Recording, Source, eval, start};
+use crate::harness::{Recording, Source, copied, eval, start};
 use crate::{expr, input, object, shadow, slots};
 
 fn recording(bytes: &[u8]) -> Recording {
@@ -70,6 +71,44 @@ fn what_is_too_long_is_counted() {
         assert_eq!(recording.returned(symbol), 0);
         assert_eq!(lost(&recording), before + 1);
     }
+}
+
+#[test]
+fn what_a_word_is_compared_with_is_recorded() {
+    let recording =
+        recording(b"in\0it is too long for a text that could take its place, as it has 70 bytes\0");
+    let p = recording.buffer(0).as_mut_ptr();
+    let compare = |p: *mut u8, text: &std::ffi::CStr| {
+        recording.calling(compare::bg_x_strcmp as *const c_void, &[]);
+        unsafe { compare::bg_x_strcmp(p.cast(), text.as_ptr()) };
+    };
+    compare(p, c"report");
+    compare(p, c"in");
+    compare(unsafe { p.add(3) }, c"in");
+    let copy = copied();
+    let trace = copy.trace().unwrap();
+    let compared = trace.events().filter_map(|event| match event {
+        Event::Compared {
+            first,
+            last,
+            length,
+            equal,
+            both,
+            other,
+            ..
+        } => {
+            let text: Vec<u8> = other.bytes().collect();
+            let ends = [first, last].map(|node| eval(node, &[b"xy"]));
+            assert_eq!(ends, [Some(u128::from(b'x')), Some(u128::from(b'y'))]);
+            Some((length, equal, both, text))
+        }
+        _ => None,
+    });
+    let expected = [
+        (2, false, false, b"report".to_vec()),
+        (2, true, false, b"in".to_vec()),
+    ];
+    assert_eq!(compared.collect::<Vec<_>>(), expected);
 }
 
 /// A string at the very end of its object, ended by a variable: nothing behind it is read.

@@ -1,4 +1,5 @@
-//! Programs that read all of their input before they do anything with it.
+//! Runs that are brought back: of programs that read all of their input before they do anything with it, and of those
+//! that say what is wrong and go on.
 
 use crate::support::Pair;
 
@@ -63,4 +64,49 @@ fn an_input_that_is_refused_on_the_way() {
     let found = report.one("output").stdin();
     let found = String::from_utf8_lossy(&found);
     assert!(found.contains("<471"), "{report}");
+}
+
+/// Lines that set something or add to it. What is wrong with a line is said, and the next one is looked at.
+const LINES: &str = r#"
+#include <stdio.h>
+static int value['z' + 1];
+static void run(const char *s)
+{
+    int name = *s++, append;
+    if (name < 'a' || name > 'z') {
+        puts("name expected");
+        return;
+    }
+    append = *s == '+';
+    if (append)
+        s++;
+    if (*s != '=') {
+        puts("= expected");
+        return;
+    }
+    s++;
+    if (*s < '0' || *s > '9') {
+        puts("digit expected");
+        return;
+    }
+    value[name] = append ? value[name] + *s - '0' : *s - '0';
+    printf("%c is %d\n", name, value[name]);
+}
+int main(void)
+{
+    char line[32];
+    while (fgets(line, sizeof line, stdin) != NULL)
+        run(line);
+    return 0;
+}
+"#;
+
+#[test]
+fn what_came_next_is_to_come_next_still() {
+    let edit = ("append ? value[name] + ", "append ? value[name] - ");
+    let pair = Pair::edited(LINES, &[edit]);
+    pair.write("lines", b"a=1\nb=23\na=4\n");
+    // 12 runs; 222 when only a run was brought back that came to no change at all any more.
+    let report = pair.diff("--strategy reach,propagate,cover --first --stdin lines");
+    report.is("different", 1).within(30);
 }

@@ -19,3 +19,4 @@ mod refactorings;
 mod sequences;
 mod support;
 mod unsaid;
+mod words;
