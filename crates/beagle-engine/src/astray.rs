@@ -8,7 +8,7 @@
 
 use beagle_program::FunctionId;
 use beagle_trace::event::Site;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::product::Product;
 use crate::question::{Aim, Edge, Question};
@@ -85,8 +85,11 @@ impl Astray {
         };
         let back = goal.back(product, asked.prefix);
         let back = back.or_else(|| match goal {
-            Goal::Ways(_) => None,
-            Goal::Changes(_) => as_before(from, asked.prefix, product),
+            // What a word of another length leaves does not lie beside what was there.
+            Goal::Changes(_) if times == 0 && asked.word.is_none() => {
+                as_before(from, asked.prefix, product)
+            }
+            Goal::Changes(_) | Goal::Ways(_) => None,
         });
         (times < goal.most_times()).then_some(Self { goal, back, times })
     }
@@ -95,17 +98,25 @@ impl Astray {
 /// The question that would let the run go on as the one that it comes of, at the first branch soon after what was
 /// asked about at which it did not.
 fn as_before(from: &Product, asked: usize, product: &Product) -> Option<usize> {
+    // With how often it was come to.
     let soon = |product: &'_ Product| {
+        let mut times: FxHashMap<Site, u32> = FxHashMap::default();
         let held = product.held.iter().enumerate().skip(asked + 1).take(SOON);
         let taken = held.filter_map(|(at, held)| Some((at, held.site, held.taken()?)));
+        let taken = taken.map(|(at, site, to)| {
+            let time = times.entry(site).or_default();
+            *time += 1;
+            (at, (site, *time), to)
+        });
         taken.collect::<Vec<_>>()
     };
     let before = soon(from);
-    let (at, site, _) = soon(product).into_iter().find(|&(_, site, to)| {
-        let before = before.iter().find(|(_, known, _)| *known == site);
-        before.is_some_and(|&(_, _, known)| known != to)
-    })?;
-    let (_, _, to) = before.into_iter().find(|&(_, known, _)| known == site)?;
+    let other = soon(product).into_iter().find_map(|(at, there, to)| {
+        let before = before.iter().find(|(_, known, _)| *known == there);
+        let &(_, _, known) = before.filter(|(_, _, known)| *known != to)?;
+        Some((at, known))
+    });
+    let (at, to) = other?;
     product.questions.iter().position(|question| {
         let is_way = question.prefix == at && question.edge.to == Some(to);
         question.aim == Aim::Flip && question.word.is_none() && is_way

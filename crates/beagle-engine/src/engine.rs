@@ -422,8 +422,14 @@ impl<'a> Engine<'a> {
     /// An input put together of others, if it is the turn of one.
     fn splice(&mut self) -> Option<(Splice, Input)> {
         let sequences = self.scene.sequences.as_ref()?;
-        self.splices
-            .turn(sequences, &self.options.shape, self.status.runs)
+        let shape = &self.options.shape;
+        loop {
+            let (splice, input) = self.splices.turn(sequences, shape, self.status.runs)?;
+            if !self.seen.contains(&hash(&input)) {
+                self.splices.took();
+                return Some((splice, input));
+            }
+        }
     }
 
     fn next_question(&mut self) -> Option<Chosen> {
@@ -547,7 +553,8 @@ impl<'a> Engine<'a> {
         let mut product = Product::new(pool, twin, &input, within, (&old_read, &new_read));
         let differs = is_different(&old, &new) || !old_read.files().eq(new_read.files());
         let sequence = self.acts(&product, &old_read, &new_read).sequence();
-        if self.wants_graph() && origin.stock() == Stock::Own {
+        let has_graph = self.scene.sequences.is_some() || self.awaited.is_some();
+        if has_graph && origin.stock() == Stock::Own {
             let Product { path, order, .. } = &mut product;
             product.records = Records::of(&self.pool, path, &input, order, &new_read);
         }
@@ -618,7 +625,7 @@ impl<'a> Engine<'a> {
         Ok(next)
     }
 
-    fn keep(&mut self, input: Input, product: Product) {
+    fn keep(&mut self, input: Input, mut product: Product) {
         for (index, held) in product.held.iter().enumerate() {
             if held.is_open() {
                 let ways = self
@@ -633,6 +640,7 @@ impl<'a> Engine<'a> {
         }
         if let Some(sequences) = &self.scene.sequences {
             self.splices.add(sequences, &input, &product);
+            product.records = None;
         }
         let number = self.records.len() as u32;
         self.kept += product.held.len();

@@ -22,6 +22,7 @@ use crate::traced::Traced;
 use crate::trail::Visit;
 use crate::twin::{Side, Twin};
 use crate::walk::{Met, walk};
+use crate::word::Word;
 
 /// A condition that held in the run.
 #[derive(Clone, Debug)]
@@ -141,8 +142,6 @@ pub struct Product {
     pub generation: u32,
     /// The ways on that were taken.
     pub edges: FxHashSet<(Side, Edge)>,
-    /// Those among them for a text that a word of the input is.
-    pub matched: FxHashSet<(Side, Edge)>,
     /// Conditions that stand in the way of what is wanted, by index, with how little that promises.
     pub hindrances: FxHashMap<usize, f32>,
     /// Conditions and outputs that could not be brought into the pool.
@@ -226,7 +225,6 @@ impl Product {
                 anytime: Anytime::default(),
                 generation: 0,
                 edges: FxHashSet::default(),
-                matched: FxHashSet::default(),
                 hindrances: FxHashMap::default(),
                 lost: [old, new]
                     .iter()
@@ -249,7 +247,7 @@ impl Product {
             variables: FxHashMap::default(),
             stale: Vec::new(),
             infected: FxHashSet::default(),
-            compared_words: [None; 2],
+            compared_words: Default::default(),
             unequal: FxHashSet::default(),
             known: FxHashMap::default(),
             closing: [Closing::new(&twin.old), Closing::new(&twin.new)],
@@ -314,8 +312,8 @@ struct Builder<'a> {
     stale: Vec<u32>,
     /// Variables that differ.
     infected: FxHashSet<u32>,
-    /// The event at which each version compared a word, if it has not come to a branch since.
-    compared_words: [Option<usize>; 2],
+    /// The events at which each version compared words since the last branch.
+    compared_words: [Vec<usize>; 2],
     /// What was compared before.
     unequal: FxHashSet<(Expr, Expr)>,
     /// The conditions that are held already.
@@ -418,7 +416,7 @@ impl Builder<'_> {
                 return;
             }
             What::Compared => {
-                self.compared_words[side as usize] = Some(word);
+                self.compared_words[side as usize].push(word);
                 return;
             }
             What::Output | What::Other | What::End => {
@@ -427,36 +425,39 @@ impl Builder<'_> {
             _ => {}
         }
         self.note(side, &step);
-        self.put_word(side, From::One(side), &step);
+        self.put_words(side, From::One(side), &step);
         if let Some((expr, kind)) = self.condition(side, word) {
             self.hold_at(side, From::One(side), &step, kind, expr);
         }
     }
 
     /// At a branch after a word was compared: asks for the other way on with the text in its place.
-    fn put_word(&mut self, side: Side, from: From, step: &Step) {
-        let What::Branch(taken) = step.what else {
-            return;
-        };
-        let Some(word) = self.compared_words[side as usize].take() else {
-            return;
-        };
-        let Some(word) = self.traced(side).words.get(&word).cloned() else {
-            return;
-        };
-        if step.site >= MODEL_SITES || self.ignores(from) {
+    fn put_words(&mut self, side: Side, from: From, step: &Step) {
+        if !matches!(step.what, What::Branch(_) | What::Switch(_)) {
             return;
         }
-        let way = |this: &Self, taken: bool| Edge {
+        let mut events = std::mem::take(&mut self.compared_words[side as usize]);
+        let is_own = step.site < MODEL_SITES && !self.ignores(from);
+        if let What::Branch(taken) = step.what
+            && is_own
+        {
+            // Of several the last is taken: of two names the one that is looked for, in most programs.
+            let words = &self.traced(side).words;
+            let last = events.iter().rev().find_map(|event| words.get(event));
+            if let Some(word) = last.cloned() {
+                self.put_word(from, step.site, taken, word);
+            }
+        }
+        events.clear();
+        self.compared_words[side as usize] = events;
+    }
+
+    fn put_word(&mut self, from: From, site: Site, taken: bool, word: Word) {
+        // That another word is the text already does not make this one known to be it.
+        let edge = Edge {
             constant: Some(word.text_number()),
-            ..this.edge(step.site, Some(u32::from(!taken)))
+            ..self.edge(site, Some(u32::from(taken)))
         };
-        if word.is_equal {
-            let edge = way(self, taken);
-            self.product.matched.insert((side, edge));
-            return;
-        }
-        let edge = way(self, !taken);
         self.product.questions.push(Question {
             aim: Aim::Flip,
             prefix: self.product.held.len(),
@@ -508,8 +509,8 @@ impl Builder<'_> {
         }
         self.note(Side::Old, &a);
         self.note(Side::New, &b);
-        self.compared_words[Side::Old as usize] = None;
-        self.put_word(Side::New, From::Both, &b);
+        self.compared_words[Side::Old as usize].clear();
+        self.put_words(Side::New, From::Both, &b);
         let old = self.condition(Side::Old, words.0);
         let new = self.condition(Side::New, words.1);
         let parted = a.what != b.what;
@@ -658,6 +659,7 @@ impl Builder<'_> {
             let held: &mut Held = &mut self.product.held[index];
             if held.from != from {
                 held.from = From::Both;
+                held.alone = false;
             }
             return;
         }

@@ -36,10 +36,12 @@ pub struct Records {
     ends: Vec<usize>,
     /// The step of the product from which on each is looked at.
     starts: Vec<usize>,
+    /// What ends each, perhaps but for the last.
+    separator: Option<u8>,
     /// The functions that were entered while each was looked at.
     entered: Vec<BTreeSet<u32>>,
-    /// The names in them.
-    words: Vec<Word>,
+    /// Names in them that could be others.
+    names: Vec<Word>,
 }
 
 impl Records {
@@ -64,13 +66,20 @@ impl Records {
         let source = keys.iter().position(|known| known == key)?;
         let content = input.sources[source].content();
         let turns = outermost(steps.clone(), &looked, content.len())?;
-        let (ends, starts) = divided(content, &turns, &looked)?;
+        let separator = separator(content, turns.len());
+        let (ends, starts) = divided(content, separator, &turns, &looked)?;
         let mut records = Self {
             entered: vec![BTreeSet::new(); ends.len()],
-            words: new.words.values().cloned().collect(),
+            names: new
+                .words
+                .values()
+                .filter(|word| word.is_name)
+                .cloned()
+                .collect(),
             source,
             ends,
             starts,
+            separator,
         };
         for (at, step) in steps.filter(|(_, step)| step.what == What::Enter) {
             let record = records.at(at);
@@ -116,11 +125,16 @@ impl Records {
         content.get(self.range(record)).unwrap_or_default()
     }
 
+    /// What ends each record, perhaps but for the last.
+    pub fn separator(&self) -> Option<u8> {
+        self.separator
+    }
+
     /// A record with each name that it could have in place of one that it has.
     pub fn renamed(&self, input: &Input, record: usize) -> BTreeSet<Vec<u8>> {
         let (part, bytes) = (self.range(record), self.bytes(input, record));
-        let words = self.words.iter();
-        let renamed = words.filter_map(|word| word.renamed(self.source, part.clone(), bytes));
+        let names = self.names.iter();
+        let renamed = names.filter_map(|name| name.renamed(self.source, part.clone(), bytes));
         renamed.collect()
     }
 }
@@ -196,9 +210,14 @@ fn outermost<'s>(
 }
 
 /// Where records end, and from which step on each is looked at.
-fn divided(content: &[u8], turns: &[usize], looked: &Looked) -> Option<(Vec<usize>, Vec<usize>)> {
+fn divided(
+    content: &[u8],
+    separator: Option<u8>,
+    turns: &[usize],
+    looked: &Looked,
+) -> Option<(Vec<usize>, Vec<usize>)> {
     let size = content.len();
-    if let Some(end) = separator(content, turns.len()) {
+    if let Some(end) = separator {
         let parts = content.split_inclusive(|&byte| byte == end);
         let ends: Vec<usize> = parts
             .scan(0, |end, part| {
@@ -257,7 +276,9 @@ mod tests {
         turns: &[usize],
         looked: &[(usize, usize)],
     ) -> (Vec<String>, Vec<usize>) {
-        let (ends, starts) = divided(content.as_bytes(), turns, &looked.to_vec()).unwrap();
+        let separator = separator(content.as_bytes(), turns.len());
+        let (ends, starts) =
+            divided(content.as_bytes(), separator, turns, &looked.to_vec()).unwrap();
         let from = std::iter::once(0).chain(ends.iter().copied());
         let texts = from
             .zip(&ends)

@@ -230,12 +230,6 @@ impl<'a> Scene<'a> {
             product.news += usize::from(is_new && edge.1.site < MODEL_SITES);
             counts[product.stock as usize] += 1;
         }
-        for &(side, edge) in &product.matched {
-            for edge in [edge, edge.anytime()] {
-                let counts = self.covered.entry((side, edge)).or_default();
-                counts[product.stock as usize] += 1;
-            }
-        }
         let affairs = product.affairs.seen();
         let affairs = affairs.filter(|(place, _)| self.deciding_now.contains(place));
         for affair in affairs.collect::<FxHashSet<_>>() {

@@ -13,6 +13,7 @@ use beagle_trace::Input;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::product::Product;
+use crate::records::Records;
 use crate::sequences::Sequences;
 use crate::shape::Shape;
 use crate::trail::Visit;
@@ -31,6 +32,8 @@ struct Stem {
     input: Input,
     source: usize,
     at: usize,
+    /// What ends a record.
+    separator: Option<u8>,
     /// The last change before.
     last: Visit,
     /// How many different changes there are up to it.
@@ -101,9 +104,9 @@ struct Entry {
 
 impl Entry {
     /// The least cost first, then the first ones.
-    fn order(&self) -> (f32, usize, usize) {
+    fn order(&self) -> (f32, [usize; 3]) {
         let Splice { stem, graft } = self.splice;
-        (self.cost, stem.max(graft), graft)
+        (self.cost, [stem.max(graft), graft, stem])
     }
 }
 
@@ -123,8 +126,8 @@ impl PartialOrd for Entry {
 
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> Ordering {
-        let ((a, x, i), (b, y, j)) = (self.order(), other.order());
-        b.total_cmp(&a).then_with(|| (y, j).cmp(&(x, i)))
+        let ((a, x), (b, y)) = (self.order(), other.order());
+        b.total_cmp(&a).then_with(|| y.cmp(&x))
     }
 }
 
@@ -225,6 +228,7 @@ impl Splices {
                 input: input.clone(),
                 source,
                 at,
+                separator: product.records.as_ref().and_then(Records::separator),
                 last,
                 changes,
                 generation: product.generation,
@@ -276,11 +280,15 @@ impl Splices {
             }
             let (stem, graft) = (&self.stems[splice.stem], &self.grafts[splice.graft]);
             if let Some(input) = spliced(stem, graft, shape) {
-                self.taken += 1;
                 return Some((splice, input));
             }
         }
         None
+    }
+
+    /// Counts that one was run.
+    pub fn took(&mut self) {
+        self.taken += 1;
     }
 
     /// How many answers lie between a splice and an input to start from.
@@ -297,13 +305,20 @@ impl Splices {
 
 fn spliced(stem: &Stem, graft: &Graft, shape: &Shape) -> Option<Input> {
     let key = &SourceKey::of_input(&stem.input)[stem.source];
-    if *key != graft.key || !shape.has_room(key, &stem.input, stem.source, graft.bytes.len()) {
+    if *key != graft.key || !shape.has_room(key, &stem.input, stem.source, graft.bytes.len() + 1) {
         return None;
     }
     let mut input = stem.input.clone();
     let bytes = &mut input.sources[stem.source].bytes;
     let at = stem.at.min(bytes.len());
-    bytes.splice(at..at, graft.bytes.iter().copied());
+    let is_apart = |left: Option<&u8>| left == stem.separator.as_ref();
+    // Without its end a record would become a longer one.
+    let missing = |left: Option<&u8>| stem.separator.filter(|_| !is_apart(left));
+    let before = missing(bytes[..at].last());
+    let after = missing(graft.bytes.last()).filter(|_| at < bytes.len());
+    let graft = before.into_iter().chain(graft.bytes.iter().copied());
+    bytes.splice(at..at, graft.chain(after));
+    shape.keep_to(&mut input);
     Some(input)
 }
 

@@ -25,10 +25,8 @@ pub struct Word {
     length: usize,
     /// What it was compared with.
     text: Rc<[u8]>,
-    /// Whether that is the same.
-    pub is_equal: bool,
     /// Whether that is a part of the input, too: then both are names of something.
-    is_name: bool,
+    pub is_name: bool,
 }
 
 impl Word {
@@ -39,11 +37,11 @@ impl Word {
         hasher.finish()
     }
 
-    /// If it is a name in this part of a source: the part with another name.
+    /// If it is in this part of a source: the part with the text in its place.
     pub fn renamed(&self, source: usize, part: Range<usize>, bytes: &[u8]) -> Option<Vec<u8>> {
         let end = self.from + self.length;
         let is_there = self.source == source && part.start <= self.from && end <= part.end;
-        if !self.is_name || self.is_equal || !is_there {
+        if !is_there {
             return None;
         }
         let (before, after) = (self.from - part.start, end - part.start);
@@ -61,6 +59,7 @@ impl Word {
         let bytes = &mut input.sources[self.source].bytes;
         let end = (self.from + self.length).min(bytes.len());
         bytes.splice(self.from.min(end)..end, self.text.iter().copied());
+        shape.keep_to(&mut input);
         Some(input)
     }
 }
@@ -84,7 +83,6 @@ pub fn words(
             first,
             last,
             length,
-            equal,
             both,
             other,
             ..
@@ -97,7 +95,11 @@ pub fn words(
             continue;
         };
         // Not put together from elsewhere.
-        if end != (source, from + length.saturating_sub(1)) {
+        if Some(end)
+            != from
+                .checked_add(length.saturating_sub(1))
+                .map(|end| (source, end))
+        {
             continue;
         }
         let key = pool.source_key(source);
@@ -111,7 +113,6 @@ pub fn words(
                 from: from as usize,
                 length: length as usize,
                 text: other.bytes().collect(),
-                is_equal: equal,
                 is_name: both,
             },
         );
@@ -122,8 +123,8 @@ pub fn words(
 fn byte(pool: &mut Pool, importer: &mut Importer<'_>, node: NodeId) -> Option<(Source, u32)> {
     let expr = importer.expr(pool, node)?;
     // Besides perhaps on how many there are.
-    let variables = pool.variables_of(expr).into_iter();
-    let mut bytes = variables.filter_map(|variable| match pool.variable_kind(variable) {
+    let variables = pool.few_variables_of(expr)?.iter();
+    let mut bytes = variables.filter_map(|&variable| match pool.variable_kind(variable) {
         VariableKind::Byte(source, index) => Some((source, index)),
         VariableKind::Size(_) | VariableKind::ArgCount => None,
     });
@@ -144,7 +145,6 @@ mod tests {
             from: 7,
             length: 2,
             text: text.as_bytes().into(),
-            is_equal: false,
             is_name: false,
         };
         let put = |text: &str, shape: &Shape| {

@@ -138,27 +138,23 @@ pub fn watch(site: u32, place: u32, value: u64, node: u32) {
     extend(EXT_VALUE, &[site, place, low, high, node]);
 }
 
-/// A text of so many bytes, of which these are the first and the last, was compared with another one.
-pub fn compared(
-    site: u32,
-    (first, last): (u32, u32),
-    length: usize,
-    other: &[u8],
-    [both, equal]: [bool; 2],
-) {
+/// Whether more texts that are compared are to be recorded.
+pub fn has_room_for_compared() -> bool {
     // SAFETY: the recorded thread alone uses the state.
-    let count = unsafe { &mut (*state()).compared };
-    if *count == MOST_COMPARED {
-        return;
-    }
-    *count += 1;
+    unsafe { (*state()).compared < MOST_COMPARED }
+}
+
+/// A text of so many bytes, of which these are the first and the last, was compared with another one.
+pub fn compared(site: u32, (first, last): (u32, u32), length: usize, other: &[u8], both: bool) {
+    // SAFETY: the recorded thread alone uses the state.
+    unsafe { (*state()).compared += 1 };
     let mut words = [0; MOST_TEXT.div_ceil(4)];
     for (word, bytes) in words.iter_mut().zip(other.chunks(4)) {
         for (i, byte) in bytes.iter().enumerate() {
             *word |= u32::from(*byte) << (8 * i);
         }
     }
-    let length = (length as u32) << 2 | u32::from(both) << 1 | u32::from(equal);
+    let length = (length as u32) << 1 | u32::from(both);
     let body = [site, first, last, length, other.len() as u32];
     let words = words.get(..other.len().div_ceil(4)).unwrap_or(&[]);
     let head = extended(EXT_COMPARED, (body.len() + words.len()) as u32);

@@ -281,7 +281,7 @@ impl Known {
 
     /// Notes what an equation says of each of its bytes, if they are few.
     fn limit_each(&mut self, pool: &mut Pool, equation: Expr, time: u32, reasons: Support) {
-        let Some(variables) = pool.small_support(equation) else {
+        let Some(variables) = pool.few_variables_of(equation) else {
             return;
         };
         let known = variables
@@ -309,7 +309,7 @@ impl Known {
         if !fixed.is_empty() {
             // What was made of them before becomes simpler.
             self.memo.retain(|&expr, _| {
-                let variables = pool.small_support(expr);
+                let variables = pool.few_variables_of(expr);
                 let is_fixed = |name: &Variable| fixed.contains(name);
                 variables.is_some_and(|all| !all.iter().any(is_fixed))
             });

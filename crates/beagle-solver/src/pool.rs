@@ -263,13 +263,13 @@ impl Pool {
     }
 
     /// The variables of an expression, if they are not too many to say at once.
-    pub(crate) fn small_support(&self, expr: Expr) -> Option<&[Variable]> {
+    pub fn few_variables_of(&self, expr: Expr) -> Option<&[Variable]> {
         self.supports.get(self.support[expr.index()])
     }
 
     /// How many they are.
     pub(crate) fn few_variables(&self, expr: Expr) -> usize {
-        self.small_support(expr).map_or(usize::MAX, <[_]>::len)
+        self.few_variables_of(expr).map_or(usize::MAX, <[_]>::len)
     }
 
     /// The only variable of an expression, if it has exactly one.

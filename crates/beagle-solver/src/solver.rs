@@ -548,7 +548,7 @@ fn next_to_asked(
     let of_asked = pool.variables_of_all(asked.iter().map(|&at| conditions[at]));
     let mut near: Vec<(usize, usize)> = Vec::new();
     for &at in limits.rest().iter().filter(|at| !is_asked(at)) {
-        let Some(variables) = pool.small_support(conditions[at]) else {
+        let Some(variables) = pool.few_variables_of(conditions[at]) else {
             continue;
         };
         let shared = variables

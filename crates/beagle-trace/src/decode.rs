@@ -243,7 +243,7 @@ pub enum Event<'a> {
         /// Its expression, of 64 bits, if it depends on the input.
         node: Option<NodeId>,
     },
-    /// A text that depends on the input was compared with another one.
+    /// A text that depends on the input was compared with another one, and they differ.
     Compared {
         /// The statement.
         site: Site,
@@ -253,8 +253,6 @@ pub enum Event<'a> {
         last: NodeId,
         /// How many bytes it has.
         length: u32,
-        /// Whether they are equal.
-        equal: bool,
         /// Whether the other one depends on the input, too.
         both: bool,
         /// The other one.
@@ -479,9 +477,8 @@ fn decode_extended<'a>(kind: u32, words: &'a [u32], outputs: &'a [u8]) -> Option
                 site,
                 first,
                 last,
-                length: length >> 2,
-                equal: length & 1 == 1,
-                both: length & 2 == 2,
+                length: length >> 1,
+                both: length & 1 == 1,
                 other: Text::new(words, other)?,
             }
         }

@@ -62,14 +62,14 @@ pub const DECIDING: u32 = 1 << 31;
 /// So many values of these variables are recorded: they may be those of any loop, and must not fill the events.
 pub const MOST_DECIDING: u32 = 8192;
 
-/// Site, node of the first byte of a text, node of its last byte, `length << 2 | both << 1 | equal`, length of
+/// Site, node of the first byte of a text, node of its last byte, `length << 1 | both`, length of
 /// another text, then the bytes of that one, four to a word, the first one lowest: the program compared the two, of
-/// which `both` depend on the input.
+/// which perhaps `both` depend on the input, and they differ.
 pub const EXT_COMPARED: u32 = 8;
 /// Longer texts are not recorded as compared...
 pub const MOST_TEXT: usize = 48;
 /// ...nor more comparisons of a run than this: they must not fill the events.
-pub const MOST_COMPARED: u32 = 4096;
+pub const MOST_COMPARED: u32 = 2048;
 
 /// An address was taken to be what it was.
 pub const ASSUME_ADDRESS: u32 = 0;

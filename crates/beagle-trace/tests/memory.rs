@@ -246,7 +246,7 @@ fn a_sound_trace_with_one_wrong_word_never_hurts() {
     r.branch(1, false, condition);
     r.extended(event::EXT_BOUNDS, &[2, 1 << 8, wide, 0, 0, 200, 0]);
     let text = u32::from_le_bytes(*b"abc\0");
-    r.extended(event::EXT_COMPARED, &[4, byte, byte, 1 << 2, 3, text]);
+    r.extended(event::EXT_COMPARED, &[4, byte, byte, 1 << 1, 3, text]);
     let piece = beagle_trace::Piece {
         position: 0,
         length: 2,

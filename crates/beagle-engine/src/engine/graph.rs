@@ -113,8 +113,9 @@ impl Engine<'_> {
             record.product.trail = sequences.trail(self.twin, steps, &walked.order);
             sequences.add(&record.product.trail);
         }
-        for record in self.records.iter().flatten() {
+        for record in self.records.iter_mut().flatten() {
             self.splices.add(&sequences, &record.input, &record.product);
+            record.product.records = None;
         }
         self.scene.sequences = Some(sequences);
         for (number, record) in self.records.iter().enumerate() {

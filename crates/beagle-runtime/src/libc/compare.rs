@@ -254,7 +254,7 @@ impl Comparison {
     }
 
     /// Records for each of the two that depends on the input what it was compared with.
-    unsafe fn note(&self, site: u32, seen: usize, equal: bool) {
+    unsafe fn note(&self, site: u32, seen: usize) {
         let (Some(a), Some(b)) = (self.word(self.a, seen), self.word(self.b, seen)) else {
             return;
         };
@@ -262,7 +262,7 @@ impl Comparison {
             let text = other.bytes.get(..other.len);
             if let (Some((first, last)), Some(text)) = (one.ends, text) {
                 let both = other.ends.is_some();
-                log::compared(site, (first, last), one.len, text, [both, equal]);
+                log::compared(site, (first, last), one.len, text, both);
             }
         }
     }
@@ -326,8 +326,8 @@ unsafe fn follow(
         call.result_id(0);
         return;
     }
-    if what.strings {
-        what.note(call.site, seen, result == 0);
+    if what.strings && result != 0 && log::has_room_for_compared() {
+        what.note(call.site, seen);
     }
     what.form = form();
     if what.form == Form::Other || (what.folded && !ctype::is_plain()) {
