@@ -165,4 +165,27 @@ mod tests {
         assert_eq!(put("void", &short).unwrap(), "in b 5\nvoid a\n");
         assert_eq!(put("report", &short), None);
     }
+
+    #[test]
+    fn an_argument_has_room_for_what_is_left_of_its_bound() {
+        let input = Input::from_args("p", ["in"]);
+        let word = Word {
+            source: 1,
+            from: 0,
+            length: 2,
+            text: b"report"[..].into(),
+            is_name: false,
+        };
+        let shape = Shape {
+            bounds: vec![Bounds {
+                source: SourceKey::Argument(1),
+                fixed: Vec::new(),
+                most: Some(8),
+            }],
+            ..Shape::default()
+        };
+        let put = word.put(&input, &shape).unwrap();
+        assert_eq!(put.sources[1].bytes, b"report");
+        assert_eq!(put.sources[1].pad, 2);
+    }
 }
