@@ -168,8 +168,12 @@ impl Walker<'_, '_> {
     /// The steps nearest to here, among so many, that agree and lie in calls of the same depth.
     fn nearest(&self, room: usize) -> Option<(usize, usize)> {
         let window = |tape: &Tape<'_, '_>| tape.at..(tape.at + room).min(tape.steps.len());
-        // Depths are counted from here: calls that only one version makes may lie around.
-        let base = |tape: &Tape<'_, '_>| tape.next().map_or(0, |step| i64::from(step.depth));
+        // Depths are counted from here: calls that only one version makes may lie around. Where a function is
+        // left, the depth is that of its caller.
+        let base = |tape: &Tape<'_, '_>| {
+            let inside = |step: &Step| i64::from(step.depth) + i64::from(step.what == What::Leave);
+            tape.next().map_or(0, inside)
+        };
         let key = |tape: &Tape<'_, '_>, at: usize| {
             let step = &tape.steps[at];
             let what = match step.what {

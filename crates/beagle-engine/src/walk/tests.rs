@@ -220,6 +220,41 @@ fn a_call_that_only_one_version_makes_is_walked_around() {
 }
 
 #[test]
+fn a_version_that_is_at_the_end_of_a_function_is_met_there() {
+    let text = |condition: &str| {
+        format!(
+            "\
+void note(int);
+static void end(int a, int b) {{
+  {condition}
+    note(1);
+}}
+int main(int c, char **v) {{
+  for (int i = 0; i < c; i++)
+    end(i, c);
+  return 0;
+}}
+"
+        )
+    };
+    let fixture = Fixture::new(&text("if (a)\nif (b)"), &text("\nif (b)"));
+    let twin = fixture.twin();
+    let mut old = Writer::new(&twin, Side::Old);
+    // Old does not ask for `b` the first time.
+    old.enter("end").branch(3, false).leave("end");
+    old.branch(8, true);
+    old.enter("end").branch(3, true).branch(4, true);
+    old.leave("end");
+    let mut new = Writer::new(&twin, Side::New);
+    new.enter("end").branch(4, true).leave("end");
+    new.branch(8, true);
+    new.enter("end").branch(4, true).leave("end");
+    let (old, new) = (old.steps, new.steps);
+    let order = walk(&twin, &old, &new);
+    assert_eq!(self::text(&order, &old, &new), "=<>===<==");
+}
+
+#[test]
 fn two_runs_of_one_version_are_walked_alike() {
     // What changed does not matter: both runs are of new.
     let changed = LOOP.replace("a[i] > 0", "a[i] > 1 && a[i] < 90");
