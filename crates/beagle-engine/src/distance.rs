@@ -1,13 +1,18 @@
 //! How far it is from each block and each way on from a branch to the targets.
 //!
 //! The distance is the number of branches that must still go the right way: a shortest path in the
-//! interprocedural control-dependence graph, in which a call weighs nothing.
+//! interprocedural control-dependence graph, in which a call weighs nothing. Where it is known what depends on
+//! what, a way also leads from an assignment to the branches that it can make go the right way.
 
-use std::collections::VecDeque;
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::rc::Rc;
 
-use beagle_program::{BlockId, Control, FunctionId, Op, StmtId};
+use beagle_program::{BlockId, Control, Dependence, FunctionId, Op, StmtId, Turn};
 use rustc_hash::FxHashMap;
 
+use crate::passed::{Fixed, Passed, Way};
 use crate::twin::{Half, Side, Twin};
 
 /// What decides whether the blocks of one version run.
@@ -49,6 +54,44 @@ impl ControlGraph {
     }
 }
 
+/// How much farther it is by way of an assignment than by the branch that it makes go the right way.
+const DETOUR: u32 = 1;
+
+/// How much farther it is by way of what a run has passed.
+const AGAIN: u32 = 8;
+
+/// The assignments of one version that can make its branches go a way.
+pub struct Turning<'a> {
+    dependence: Dependence<'a>,
+    known: RefCell<FxHashMap<Way, Rc<[Turn]>>>,
+}
+
+impl<'a> Turning<'a> {
+    /// Of a version.
+    pub fn of(half: &Half<'a>) -> Self {
+        Self {
+            dependence: Dependence::of(half.program),
+            known: RefCell::default(),
+        }
+    }
+
+    /// What depends on what.
+    pub fn dependence(&self) -> &Dependence<'a> {
+        &self.dependence
+    }
+
+    fn for_way(&self, way: Way) -> Rc<[Turn]> {
+        let mut known = self.known.borrow_mut();
+        let turns = known.entry(way);
+        let turns = turns.or_insert_with(|| self.dependence.turning(way.0, way.1).into());
+        Rc::clone(turns)
+    }
+}
+
+/// Assignments, and what a run has done: branches that never depended on the input are no way on from a run that
+/// changed nothing about that.
+pub type By<'a> = (&'a Turning<'a>, Option<(&'a Fixed, &'a Passed)>);
+
 /// Distances to a set of targets.
 #[derive(Debug, Default)]
 pub struct Distances {
@@ -57,76 +100,32 @@ pub struct Distances {
 }
 
 impl Distances {
-    /// To these blocks.
-    pub fn to(half: &Half<'_>, graph: &ControlGraph, targets: &[BlockId]) -> Self {
-        let mut distances = Self {
-            blocks: vec![u32::MAX; half.program.blocks.len()],
-            edges: FxHashMap::default(),
-        };
-        let mut queue = VecDeque::new();
-        for &target in targets {
-            distances.relax(&mut queue, target, 0, false);
-        }
-        while let Some((block, distance)) = queue.pop_front() {
-            if distances.blocks[block.index()] < distance {
-                continue;
-            }
-            distances.expand(half, graph, &mut queue, block, distance);
-        }
-        distances
-    }
-
-    fn expand(
-        &mut self,
+    /// To these blocks; by way of assignments, too, if these are given.
+    pub fn to(
         half: &Half<'_>,
         graph: &ControlGraph,
-        queue: &mut VecDeque<(BlockId, u32)>,
-        block: BlockId,
-        distance: u32,
-    ) {
-        for control in graph.by.get(&block).into_iter().flatten() {
-            let decider = half.block(control.by);
-            match control.side {
-                Some(side) => {
-                    let edge = self.edges.entry((control.by, side)).or_insert(u32::MAX);
-                    *edge = distance.min(*edge);
-                    self.relax(queue, decider, distance + 1, true);
-                }
-                // A call must come back.
-                None => {
-                    self.relax(queue, decider, distance, false);
-                    for callee in half.calls.callees(control.by) {
-                        for &end in &graph.returns[callee.index()] {
-                            self.relax(queue, end, distance, false);
-                        }
-                    }
-                }
+        by: Option<By<'_>>,
+        targets: impl IntoIterator<Item = BlockId>,
+    ) -> Self {
+        let mut search = Search {
+            half,
+            graph,
+            by,
+            found: Self {
+                blocks: vec![u32::MAX; half.program.blocks.len()],
+                edges: FxHashMap::default(),
+            },
+            queue: BinaryHeap::new(),
+        };
+        for target in targets {
+            search.relax(target, 0);
+        }
+        while let Some((Reverse(distance), block)) = search.queue.pop() {
+            if search.found.blocks[block.index()] == distance {
+                search.expand(block, distance);
             }
         }
-        if graph.always[block.index()] {
-            let function: FunctionId = half.program.block(block).function;
-            for &call in half.calls.callers(function) {
-                self.relax(queue, half.block(call), distance, false);
-            }
-        }
-    }
-
-    fn relax(
-        &mut self,
-        queue: &mut VecDeque<(BlockId, u32)>,
-        block: BlockId,
-        distance: u32,
-        later: bool,
-    ) {
-        let known = &mut self.blocks[block.index()];
-        if distance >= *known {
-            return;
-        }
-        *known = distance;
-        match later {
-            true => queue.push_back((block, distance)),
-            false => queue.push_front((block, distance)),
-        }
+        search.found
     }
 
     /// From a block that runs; `None` if no target can be reached.
@@ -143,11 +142,78 @@ impl Distances {
     }
 }
 
+struct Search<'a, 'p> {
+    half: &'a Half<'p>,
+    graph: &'a ControlGraph,
+    by: Option<By<'a>>,
+    found: Distances,
+    /// The nearest first.
+    queue: BinaryHeap<(Reverse<u32>, BlockId)>,
+}
+
+impl Search<'_, '_> {
+    fn expand(&mut self, block: BlockId, distance: u32) {
+        for control in self.graph.by.get(&block).into_iter().flatten() {
+            let decider = self.half.block(control.by);
+            match control.side {
+                Some(side) => self.decided(control.by, side, distance),
+                // A call must come back.
+                None => {
+                    self.relax(decider, distance);
+                    for callee in self.half.calls.callees(control.by) {
+                        for &end in &self.graph.returns[callee.index()] {
+                            self.relax(end, distance);
+                        }
+                    }
+                }
+            }
+        }
+        if self.graph.always[block.index()] {
+            let function: FunctionId = self.half.program.block(block).function;
+            for &call in self.half.calls.callers(function) {
+                self.relax(self.half.block(call), distance);
+            }
+        }
+    }
+
+    /// It is this far from where a branch goes this way.
+    fn decided(&mut self, branch: StmtId, side: u32, distance: u32) {
+        let edge = self.found.edges.entry((branch, side)).or_insert(u32::MAX);
+        if distance >= *edge {
+            return;
+        }
+        *edge = distance;
+        let block = self.half.block(branch);
+        let Some((turning, past)) = self.by else {
+            self.relax(block, distance + 1);
+            return;
+        };
+        let way = (branch, side);
+        let turns = turning.for_way(way);
+        let again = |is_again: bool| if is_again { AGAIN } else { 0 };
+        let is_again = past.is_some_and(|(fixed, passed)| fixed.is_again(way, &turns, passed));
+        self.relax(block, distance + 1 + again(is_again));
+        for turn in turns.iter() {
+            let is_vain = past.is_some_and(|(fixed, _)| fixed.is_vain(way, turn));
+            let detour = 1 + DETOUR * turn.steps + again(is_vain);
+            self.relax(turn.block, distance + detour);
+        }
+    }
+
+    fn relax(&mut self, block: BlockId, distance: u32) {
+        let known = &mut self.found.blocks[block.index()];
+        if distance < *known {
+            *known = distance;
+            self.queue.push((Reverse(distance), block));
+        }
+    }
+}
+
 /// How far each block of a version is from a change, by `BlockId`; `None` if none can be reached.
 pub fn to_changes(twin: &Twin<'_>, side: Side) -> Vec<Option<u32>> {
     let half = twin.half(side);
-    let targets: Vec<BlockId> = half.changed().map(|(stmt, _)| half.block(stmt)).collect();
-    let distances = Distances::to(half, &ControlGraph::of(half), &targets);
+    let targets = half.changed().map(|(stmt, _)| half.block(stmt));
+    let distances = Distances::to(half, &ControlGraph::of(half), None, targets);
     let blocks = (0..half.program.blocks.len() as u32).map(BlockId);
     blocks.map(|block| distances.block(block)).collect()
 }

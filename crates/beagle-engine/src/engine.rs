@@ -52,6 +52,8 @@ pub struct Options {
     pub most_runs: u64,
     /// How many questions there may be.
     pub most_queries: u64,
+    /// What decides between questions that promise the same.
+    pub chance: u64,
 }
 
 /// What can stop the exploration before it began.
@@ -292,7 +294,7 @@ impl<'a> Engine<'a> {
             solver: Solver::new(Budget::default()),
             scene: Scene::new(twin),
             new_alone: is_new_alone(&strategies),
-            frontier: Frontier::new(strategies, !prunes.is_empty()),
+            frontier: Frontier::new(strategies, !prunes.is_empty(), options.chance),
             records: Vec::new(),
             kept: 0,
             oldest: 0,
@@ -571,6 +573,9 @@ impl<'a> Engine<'a> {
         self.cut |= product.cut;
         product.stock = origin.stock();
         let is_new_order = self.scene.add(&mut product);
+        if self.frontier.measures() {
+            self.scene.measure(&mut product);
+        }
         if let Origin::Splice(splice) = origin {
             product.generation = self.splices.generation(splice);
             if !is_new_order && product.news == 0 {
@@ -584,7 +589,9 @@ impl<'a> Engine<'a> {
                 let asked = chosen.at.question as usize;
                 product.astray = Astray::of(&record.product, asked, &product);
                 product.generation = record.product.generation + 1;
-                self.scene.paid(&record.product.questions[asked], &product);
+                let question = &record.product.questions[asked];
+                let trier = self.frontier.trier(chosen.strategy);
+                self.scene.paid(trier, question, &product);
             }
         }
         if !product.reached.is_empty() {

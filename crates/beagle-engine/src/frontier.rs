@@ -8,7 +8,7 @@ use rustc_hash::{FxHashSet, FxHasher};
 
 use crate::product::{Product, Stock};
 use crate::question::{Aim, Question};
-use crate::scene::Scene;
+use crate::scene::{Scene, Trier};
 use crate::strategy::{PRUNE, Strategy};
 
 /// Where a question is: the run, and its number there.
@@ -113,7 +113,8 @@ impl Queue {
     /// How little a question promises, whatever makes it so.
     fn cost(&self, scene: &Scene<'_>, product: &Product, at: Reference) -> Option<f32> {
         let question = &product.questions[at.question as usize];
-        let mut cost = self.strategy.cost(scene, product, question)?;
+        let view = scene.view(self.strategy.trier());
+        let mut cost = self.strategy.cost(&view, product, question)?;
         if self.strategy.knows_changes() {
             if is_back(product, at) {
                 cost = cost.min(BACK);
@@ -141,6 +142,8 @@ pub struct Frontier {
     asked: FxHashSet<u64>,
     /// How many there were, by [`Stock`]: what comes of others does not change the order of the rest.
     order: [u64; 2],
+    /// Scatters their numbers.
+    spread: u64,
     /// What all questions cost, by [`Kind`].
     effort: [u64; 3],
     /// How that is shared, by [`Kind`].
@@ -193,8 +196,9 @@ pub struct Chosen {
 }
 
 impl Frontier {
-    /// For these techniques, and whether to leave out what cannot make a difference.
-    pub fn new(strategies: Vec<Box<dyn Strategy>>, prunes: bool) -> Self {
+    /// For these techniques, and whether to leave out what cannot make a difference; `chance` decides between
+    /// questions that promise the same.
+    pub fn new(strategies: Vec<Box<dyn Strategy>>, prunes: bool, chance: u64) -> Self {
         let queues = strategies.into_iter().map(|strategy| Queue {
             account: Account {
                 name: strategy.name(),
@@ -213,6 +217,7 @@ impl Frontier {
             pruned: FxHashSet::default(),
             asked: FxHashSet::default(),
             order: [0; 2],
+            spread: SPREAD.0.wrapping_add(SPREAD.1.wrapping_mul(chance)),
             effort: [0; 3],
             shares: Default::default(),
         }
@@ -299,7 +304,7 @@ impl Frontier {
         // input.
         let number = &mut self.order[stock as usize];
         *number += 1;
-        let order = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
+        let order = number.wrapping_mul(self.spread).rotate_left(23);
         for queue in &mut self.queues {
             if only.is_some_and(|only| only != queue.strategy.name()) {
                 continue;
@@ -416,6 +421,16 @@ impl Frontier {
         self.shares[chosen.kind as usize].spend(chosen.stock, effort);
     }
 
+    /// Whether a technique wants to know how far it is to changes.
+    pub fn measures(&self) -> bool {
+        self.queues.iter().any(|queue| queue.strategy.measures())
+    }
+
+    /// Whose tries those of a technique are.
+    pub fn trier(&self, strategy: usize) -> Trier {
+        self.queues[strategy].strategy.trier()
+    }
+
     /// The names of the techniques that ask.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.queues.iter().map(|queue| queue.strategy.name())
@@ -432,6 +447,9 @@ impl Frontier {
         asking.chain(&self.prune)
     }
 }
+
+/// What scatters numbers that follow each other, and how it changes with chance: it stays odd.
+const SPREAD: (u64, u64) = (0x9e37_79b9_7f4a_7c15, 0xd1b5_4a32_d192_ed02);
 
 /// So much effort may go into questions that would show a difference by themselves before others
 /// have their turn.

@@ -16,6 +16,7 @@ mod faults;
 mod frontier;
 mod loosen;
 mod order;
+mod passed;
 mod probe;
 mod product;
 mod question;

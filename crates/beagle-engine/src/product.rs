@@ -35,6 +35,8 @@ pub struct Held {
     pub kind: ConditionKind,
     /// The last branch of the program that old and new had come to, for what happens in models.
     pub context: Site,
+    /// The first statement of the program that recorded something after that; 0 if there is none.
+    pub next: Site,
     /// Whether the other version did not come to it.
     pub alone: bool,
 }
@@ -142,6 +144,8 @@ pub struct Product {
     pub generation: u32,
     /// The ways on that were taken.
     pub edges: FxHashSet<(Side, Edge)>,
+    /// The branches that depend on the input, be it by a word that can be put there.
+    pub free: FxHashSet<(Side, Site)>,
     /// Conditions that stand in the way of what is wanted, by index, with how little that promises.
     pub hindrances: FxHashMap<usize, f32>,
     /// Conditions and outputs that could not be brought into the pool.
@@ -225,6 +229,7 @@ impl Product {
                 anytime: Anytime::default(),
                 generation: 0,
                 edges: FxHashSet::default(),
+                free: FxHashSet::default(),
                 hindrances: FxHashMap::default(),
                 lost: [old, new]
                     .iter()
@@ -240,6 +245,7 @@ impl Product {
             alone: false,
             met: 0,
             context: 0,
+            unfollowed: 0,
             level: 0,
             caller: 0,
             executed: 0,
@@ -299,6 +305,8 @@ struct Builder<'a> {
     /// The step after the last that both took.
     met: usize,
     context: Site,
+    /// The conditions after which no branch of the program came, from this index on.
+    unfollowed: usize,
     /// Of the step that is looked at.
     level: u8,
     caller: u32,
@@ -369,6 +377,10 @@ impl Builder<'_> {
     fn note(&mut self, side: Side, step: &Step) {
         if self.twin.half(side).stmt(step.site).is_some() {
             self.context = step.site;
+            for held in &mut self.product.held[self.unfollowed..] {
+                held.next = step.site;
+            }
+            self.unfollowed = self.product.held.len();
         }
         let to = match step.what {
             What::Branch(taken) => Some(u32::from(!taken)),
@@ -376,10 +388,11 @@ impl Builder<'_> {
             _ => None,
         };
         if to.is_some() && !self.ignores(From::One(side)) {
-            let condition = match step.what {
-                What::Branch(_) => self.condition(side, step.word as usize),
-                _ => None,
-            };
+            let condition = self.condition(side, step.word as usize);
+            if condition.is_some() {
+                self.product.free.insert((side, step.site));
+            }
+            let condition = condition.filter(|_| matches!(step.what, What::Branch(_)));
             let constant = condition.and_then(|(expr, _)| self.constant(expr));
             let edge = self.edge(step.site, to);
             let edge = Edge { constant, ..edge };
@@ -458,16 +471,12 @@ impl Builder<'_> {
             constant: Some(word.text_number()),
             ..self.edge(site, Some(u32::from(taken)))
         };
+        let sides = Side::BOTH.into_iter().filter(|&side| from.includes(side));
+        self.product.free.extend(sides.map(|side| (side, site)));
+        let place = (self.product.held.len(), self.step);
         self.product.questions.push(Question {
-            aim: Aim::Flip,
-            prefix: self.product.held.len(),
-            asked: Vec::new(),
-            from,
-            edge,
-            step: self.step,
-            without: Vec::new(),
-            conflict: Vec::new(),
             word: Some(word),
+            ..Question::new(Aim::Flip, place, Vec::new(), from, edge)
         });
     }
 
@@ -587,17 +596,9 @@ impl Builder<'_> {
                 continue;
             }
             let edge = self.edge(self.context, None);
-            self.product.questions.push(Question {
-                aim: Aim::Infection,
-                prefix: self.product.held.len(),
-                asked: vec![differs],
-                from: From::Both,
-                edge,
-                step: self.step,
-                without: Vec::new(),
-                conflict: Vec::new(),
-                word: None,
-            });
+            let place = (self.product.held.len(), self.step);
+            let question = Question::new(Aim::Infection, place, vec![differs], From::Both, edge);
+            self.product.questions.push(question);
         }
     }
 
@@ -610,18 +611,10 @@ impl Builder<'_> {
     ) {
         let prefix = self.product.held.len();
         let edge = self.edge(site, None);
+        let place = (prefix, self.step);
         let mut ask = |asked: Vec<Expr>| {
-            self.product.questions.push(Question {
-                aim: Aim::Parting,
-                prefix,
-                asked,
-                from: From::Both,
-                edge,
-                step: self.step,
-                without: Vec::new(),
-                conflict: Vec::new(),
-                word: None,
-            });
+            let question = Question::new(Aim::Parting, place, asked, From::Both, edge);
+            self.product.questions.push(question);
         };
         let old = old.map(|&(expr, _)| expr);
         let new = new.map(|&(expr, _)| expr);
@@ -676,6 +669,7 @@ impl Builder<'_> {
             site,
             kind,
             context: self.context,
+            next: 0,
             alone: self.alone,
         });
     }
@@ -685,20 +679,13 @@ impl Builder<'_> {
         let prefix = self.product.held.len();
         let step = self.step;
         let here = self.edge(site, None);
-        let question = |aim, asked, to, constant| Question {
-            aim,
-            prefix,
-            asked,
-            from,
-            edge: Edge {
+        let question = |aim, asked, to, constant| {
+            let edge = Edge {
                 to,
                 constant,
                 ..here
-            },
-            step,
-            without: Vec::new(),
-            conflict: Vec::new(),
-            word: None,
+            };
+            Question::new(aim, (prefix, step), asked, from, edge)
         };
         match kind {
             ConditionKind::Branch { taken } => {

@@ -95,9 +95,42 @@ pub struct Question {
     pub conflict: Vec<usize>,
     /// What it is answered with, without asking, where what decides does not depend on the input.
     pub word: Option<Word>,
+    /// How far it was to changes that were not reached.
+    pub far: Option<Far>,
+}
+
+/// How far it was to changes that were not reached, in a round of measuring; `far` is `None` if there was no way.
+#[derive(Clone, Copy, Debug)]
+pub struct Far {
+    /// The round.
+    pub round: u32,
+    /// How many branches must go the right way.
+    pub far: Option<u32>,
 }
 
 impl Question {
+    /// What is asked exactly as it stands.
+    pub fn new(
+        aim: Aim,
+        (prefix, step): (usize, usize),
+        asked: Vec<Expr>,
+        from: From,
+        edge: Edge,
+    ) -> Self {
+        Self {
+            aim,
+            prefix,
+            asked,
+            from,
+            edge,
+            step,
+            without: Vec::new(),
+            conflict: Vec::new(),
+            word: None,
+            far: None,
+        }
+    }
+
     /// Whether it is not asked on exactly what held: see [`loosen`](crate::loosen) and [`word`](crate::word).
     pub fn is_loose(&self) -> bool {
         !self.without.is_empty() || !self.conflict.is_empty() || self.word.is_some()

@@ -4,22 +4,23 @@
 use std::collections::BTreeSet;
 
 use beagle_change::{Irrelevance, Phase, Way};
-use beagle_program::{BlockId, Dependence, Fact, Op, StmtId};
+use beagle_program::{BlockId, Dependence, StmtId};
 use beagle_trace::event::{MODEL_SITES, Site};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::affairs::Affair;
-use crate::distance::{ControlGraph, Distances};
+use crate::distance::{ControlGraph, Distances, Turning};
+use crate::passed::{Fixed, Passed};
 use crate::product::{Effect, Product, Seen, Stock};
-use crate::question::{Aim, Edge, Question};
+use crate::question::{Aim, Edge, Far, Question};
 use crate::sequences::Sequences;
 use crate::twin::{Half, Place, Side, Twin};
 
 /// Programs with more statements are not sliced.
 const MOST_SLICED: usize = 100_000;
 
-/// How much farther a change is by way of what its conditions depend on.
-const DETOUR: u32 = 3;
+/// In programs with more statements it is not measured for each run how far it is to changes.
+const MOST_MEASURED: usize = 30_000;
 
 /// How much farther a change is by a way on that does not decide whether it runs.
 const AROUND: u32 = 2;
@@ -62,10 +63,14 @@ pub struct Scene<'a> {
     /// The versions.
     pub twin: &'a Twin<'a>,
     graphs: [ControlGraph; 2],
+    /// To changes that were not reached, whatever a run has passed.
     unreached: [Distances; 2],
-    /// To what the conditions depend on that decide whether unreached changes run.
-    deciding: [Distances; 2],
-    dependence: Option<[Dependence<'a>; 2]>,
+    /// How often that was measured.
+    round: u32,
+    /// The branches that runs came to.
+    fixed: [Fixed; 2],
+    /// Of programs that are not too large.
+    turning: Option<[Turning<'a>; 2]>,
     all: [Distances; 2],
     /// To where something is assigned that changes read.
     feeding: [Distances; 2],
@@ -74,9 +79,9 @@ pub struct Scene<'a> {
     irrelevance: Irrelevance<'a>,
     /// By [`Stock`].
     covered: FxHashMap<(Side, Edge), [u32; 2]>,
-    tried: FxHashMap<(Stock, Edge), Tries>,
+    tried: FxHashMap<(Trier, Stock, Edge), Tries>,
     /// How often a way on was asked for while a variable held something.
-    tried_in: FxHashMap<(Stock, Edge, Affair), u32>,
+    tried_in: FxHashMap<(Trier, Stock, Edge, Affair), u32>,
     /// The variables that decide about what is wanted now.
     deciding_now: FxHashSet<u32>,
     /// What variables were seen to hold that decide about changes.
@@ -102,8 +107,11 @@ impl<'a> Scene<'a> {
             twin,
             graphs,
             unreached: Default::default(),
-            deciding: Default::default(),
-            dependence: None,
+            round: 0,
+            fixed: Default::default(),
+            turning: (Side::BOTH.iter())
+                .all(|&side| twin.half(side).program.stmts.len() <= MOST_SLICED)
+                .then(|| Side::BOTH.map(|side| Turning::of(twin.half(side)))),
             all: Default::default(),
             feeding: Default::default(),
             using: Default::default(),
@@ -116,63 +124,53 @@ impl<'a> Scene<'a> {
             progress: vec![Progress::default(); changes],
             sequences: None,
         };
-        scene.all = scene.distances(&|_| true);
+        scene.all = Side::BOTH.map(|side| {
+            let blocks = changed_blocks(twin.half(side), &|_| true);
+            scene.distances_to(side, blocks)
+        });
         scene.look_for_unreached();
         scene.look_around();
         scene
     }
 
+    /// As this one sees it.
+    pub fn view(&self, trier: Trier) -> View<'_> {
+        let scene = self;
+        View { scene, trier }
+    }
+
     /// Measures how far it is to where values of changes come from and go to.
     fn look_around(&mut self) {
-        let size = Side::BOTH.map(|side| self.twin.half(side).program.stmts.len());
-        if size.iter().any(|&size| size > MOST_SLICED) {
+        let Some(turning) = &self.turning else {
             return;
-        }
-        let twin = self.twin;
-        let dependence = self
-            .dependence
-            .get_or_insert_with(|| Side::BOTH.map(|side| Dependence::of(twin.half(side).program)));
+        };
         let around = |of: &dyn Fn(&Dependence<'_>, &[StmtId]) -> Vec<BlockId>| {
             Side::BOTH.map(|side| {
-                let half = twin.half(side);
-                let changed: Vec<StmtId> = half.changed().map(|(stmt, _)| stmt).collect();
-                let blocks = of(&dependence[side as usize], &changed);
-                Distances::to(half, &self.graphs[side as usize], &blocks)
+                let changed = self.twin.half(side).changed();
+                let changed: Vec<StmtId> = changed.map(|(stmt, _)| stmt).collect();
+                let blocks = of(turning[side as usize].dependence(), &changed);
+                self.distances_to(side, blocks)
             })
         };
-        self.feeding = around(&|dependence, changed| dependence.assigning(changed));
-        self.using = around(&|dependence, changed| dependence.reading(changed));
+        let feeding = around(&|dependence, changed| dependence.assigning(changed));
+        let using = around(&|dependence, changed| dependence.reading(changed));
+        (self.feeding, self.using) = (feeding, using);
     }
 
     /// Measures how far it is to the changes that were not reached.
     fn look_for_unreached(&mut self) {
-        let reached: Vec<bool> = self.progress.iter().map(|change| change.reached).collect();
-        let wanted = |change: usize| !reached[change];
-        self.unreached = self.distances(&wanted);
+        self.unreached = Side::BOTH.map(|side| self.to_wanted(side, None));
+        self.round += 1;
         self.look_for_deciding();
-        // With more, slices take longer than they save.
-        let size = Side::BOTH.map(|side| self.twin.half(side).program.stmts.len());
-        if reached.iter().all(|&reached| reached) || size.iter().any(|&size| size > MOST_SLICED) {
-            self.deciding = Default::default();
-            return;
-        }
-        let twin = self.twin;
-        let dependence = self
-            .dependence
-            .get_or_insert_with(|| Side::BOTH.map(|side| Dependence::of(twin.half(side).program)));
-        self.deciding = Side::BOTH.map(|side| {
-            let half = twin.half(side);
-            let blocks = changed_blocks(half, &wanted).into_iter();
-            let facts: Vec<Fact> = blocks.map(Fact::Block).collect();
-            let slice = dependence[side as usize].backward(&facts);
-            // What is assigned there decides; that it is computed does not.
-            let assigned = slice
-                .stmts()
-                .filter(|&stmt| matches!(half.program.stmt(stmt).op, Op::Store { .. }));
-            let blocks: FxHashSet<BlockId> = assigned.map(|stmt| half.block(stmt)).collect();
-            let blocks: Vec<BlockId> = blocks.into_iter().collect();
-            Distances::to(half, &self.graphs[side as usize], &blocks)
-        });
+    }
+
+    /// How far it is to the changes that were not reached by way of assignments, too, for a run with this past.
+    fn to_wanted(&self, side: Side, past: Option<(&Fixed, &Passed)>) -> Distances {
+        let (half, graph) = (self.twin.half(side), &self.graphs[side as usize]);
+        let turning = self.turning.as_ref();
+        let by = turning.map(|turning| (&turning[side as usize], past));
+        let blocks = changed_blocks(half, &|change| !self.progress[change].reached);
+        Distances::to(half, graph, by, blocks)
     }
 
     /// What decides whether changes are executed that were not yet; if all were, what they make.
@@ -187,20 +185,13 @@ impl<'a> Scene<'a> {
         self.deciding_now = deciding;
     }
 
-    fn distances(&self, wanted: &dyn Fn(usize) -> bool) -> [Distances; 2] {
-        Side::BOTH.map(|side| {
-            let half = self.twin.half(side);
-            let targets = changed_blocks(half, wanted);
-            Distances::to(half, &self.graphs[side as usize], &targets)
-        })
-    }
-
     /// Of these changes, two of which the first makes what the second reads, perhaps by way of memory. None
     /// of large programs.
     pub fn feeds(&self, changes: &BTreeSet<usize>, memory: bool) -> BTreeSet<(usize, usize)> {
         let mut feeds = BTreeSet::new();
-        let sides = Side::BOTH.into_iter().zip(self.dependence.iter().flatten());
-        for (side, dependence) in sides {
+        let sides = Side::BOTH.into_iter().zip(self.turning.iter().flatten());
+        for (side, turning) in sides {
+            let dependence = turning.dependence();
             let half = self.twin.half(side);
             for &to in changes {
                 let changed = half.changed().filter(|(_, all)| all.contains(&to));
@@ -215,9 +206,45 @@ impl<'a> Scene<'a> {
         feeds
     }
 
-    /// How far it is to some blocks of a version.
-    pub fn distances_to(&self, side: Side, blocks: &[BlockId]) -> Distances {
-        Distances::to(self.twin.half(side), &self.graphs[side as usize], blocks)
+    /// How far it is to some blocks of a version, by branches alone.
+    pub fn distances_to(&self, side: Side, blocks: impl IntoIterator<Item = BlockId>) -> Distances {
+        Distances::to(
+            self.twin.half(side),
+            &self.graphs[side as usize],
+            None,
+            blocks,
+        )
+    }
+
+    /// Measures how far it is from what the questions of a run ask for to the changes that were not reached.
+    pub fn measure(&mut self, product: &mut Product) {
+        let size = |side| self.twin.half(side).program.stmts.len();
+        let is_large = Side::BOTH
+            .into_iter()
+            .any(|side| size(side) > MOST_MEASURED);
+        let all_reached = self.progress.iter().all(|change| change.reached);
+        if self.turning.is_none() || is_large || all_reached {
+            return;
+        }
+        for (side, fixed) in Side::BOTH.into_iter().zip(&mut self.fixed) {
+            fixed.add(self.twin.half(side), side, product);
+        }
+        let distances = Side::BOTH.map(|side| {
+            let passed = Passed::of(self.twin.half(side), side, product);
+            self.to_wanted(side, Some((&self.fixed[side as usize], &passed)))
+        });
+        for question in &mut product.questions {
+            let held = product.held.get(question.prefix);
+            // What a model of a libc function does shows at the next branch.
+            let place = held.map_or(0, |held| match held.next {
+                next if next > 0 && self.twin.is_shared(next) => next,
+                _ => held.context,
+            });
+            question.far = Some(Far {
+                round: self.round,
+                far: self.to(&distances, question, place),
+            });
+        }
     }
 
     /// Adds a run, and finds out what it was the first to do; whether changes acted in an order in which
@@ -281,42 +308,31 @@ impl<'a> Scene<'a> {
     }
 
     /// Notes that a way on was asked for.
-    pub fn tried(&mut self, product: &Product, question: &Question) {
+    pub fn tried(&mut self, trier: Trier, product: &Product, question: &Question) {
         let (stock, edge) = (product.stock, question.edge);
-        let deciding = self.twin.deciding_places();
-        for affair in deciding.filter_map(|place| product.affairs.at(question.step, place)) {
-            *self.tried_in.entry((stock, edge, affair)).or_default() += 1;
-        }
-        for edge in [edge, edge.anytime()] {
-            self.tried.entry((stock, edge)).or_default().count += 1;
-        }
-    }
-
-    /// Notes that asking for a way on led to where no run had been, as far as that was so.
-    pub fn paid(&mut self, question: &Question, product: &Product) {
-        let (stock, edge) = (product.stock, question.edge);
-        for (edge, news) in [(edge, product.news), (edge.anytime(), product.anytime.news)] {
-            if news > 0 {
-                self.tried.entry((stock, edge)).or_default().paid += 1;
+        for &trier in trier.and_all() {
+            let deciding = self.twin.deciding_places();
+            for affair in deciding.filter_map(|place| product.affairs.at(question.step, place)) {
+                let tries = self.tried_in.entry((trier, stock, edge, affair));
+                *tries.or_default() += 1;
+            }
+            for edge in [edge, edge.anytime()] {
+                let tries = self.tried.entry((trier, stock, edge));
+                tries.or_default().count += 1;
             }
         }
     }
 
-    /// What became of asking for a way on.
-    pub fn tries(&self, stock: Stock, edge: Edge) -> Tries {
-        let tries = self.tried.get(&(stock, edge));
-        tries.copied().unwrap_or_default()
-    }
-
-    /// How often a way on was asked for in a state of affairs that is like this one in what it was least
-    /// asked for in; `None` if nothing is known of it.
-    pub fn tries_now(&self, product: &Product, question: &Question) -> Option<u32> {
-        let counts = self.deciding_now.iter().filter_map(|&place| {
-            let affair = product.affairs.at(question.step, place)?;
-            let tried = self.tried_in.get(&(product.stock, question.edge, affair));
-            Some(tried.copied().unwrap_or(0))
-        });
-        counts.min()
+    /// Notes that asking for a way on led to where no run had been, as far as that was so.
+    pub fn paid(&mut self, trier: Trier, question: &Question, product: &Product) {
+        let (stock, edge) = (product.stock, question.edge);
+        let edges = [(edge, product.news), (edge.anytime(), product.anytime.news)];
+        for (edge, _) in edges.into_iter().filter(|(_, news)| *news > 0) {
+            for &trier in trier.and_all() {
+                let tries = self.tried.entry((trier, stock, edge));
+                tries.or_default().paid += 1;
+            }
+        }
     }
 
     /// How often a way on was taken. What others found does not count for those that do not come of it: it
@@ -326,15 +342,12 @@ impl<'a> Scene<'a> {
         counts.map_or(0, |&counts| known(counts, stock))
     }
 
-    /// How far it is from what a question asks for to the nearest change that was not reached; a
-    /// little farther to what only decides whether one is.
+    /// How far it is from what a question asks for to the nearest change that was not reached.
     pub fn to_unreached(&self, question: &Question, context: Site) -> Option<u32> {
-        let there = self.to(&self.unreached, question, context);
-        let deciding = self.to(&self.deciding, question, context);
-        there
-            .into_iter()
-            .chain(deciding.map(|distance| distance + DETOUR))
-            .min()
+        match question.far {
+            Some(Far { round, far }) if round == self.round => far,
+            _ => self.to(&self.unreached, question, context),
+        }
     }
 
     /// How far it is from a branch to the nearest change.
@@ -419,6 +432,63 @@ impl<'a> Scene<'a> {
     }
 }
 
+/// Who tried something in vain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Trier {
+    /// Any technique.
+    Anyone,
+    /// `reach`, for which only what it tried itself counts: what others want is elsewhere, and what is in vain for
+    /// them need not be for it.
+    Reach,
+}
+
+impl Trier {
+    /// All of whom it is one.
+    fn and_all(self) -> &'static [Trier] {
+        match self {
+            Trier::Anyone => &[Trier::Anyone],
+            Trier::Reach => &[Trier::Anyone, Trier::Reach],
+        }
+    }
+}
+
+/// What is known so far, to a technique.
+#[derive(Clone, Copy)]
+pub struct View<'s> {
+    scene: &'s Scene<'s>,
+    trier: Trier,
+}
+
+impl<'s> std::ops::Deref for View<'s> {
+    type Target = Scene<'s>;
+
+    fn deref(&self) -> &Self::Target {
+        self.scene
+    }
+}
+
+impl View<'_> {
+    /// What became of asking for a way on.
+    pub fn tries(&self, stock: Stock, edge: Edge) -> Tries {
+        let tries = self.scene.tried.get(&(self.trier, stock, edge));
+        tries.copied().unwrap_or_default()
+    }
+
+    /// How often a way on was asked for in a state of affairs that is like this one in what it was least
+    /// asked for in; `None` if nothing is known of it.
+    pub fn tries_now(&self, product: &Product, question: &Question) -> Option<u32> {
+        let counts = self.scene.deciding_now.iter().filter_map(|&place| {
+            let affair = product.affairs.at(question.step, place)?;
+            let tried =
+                self.scene
+                    .tried_in
+                    .get(&(self.trier, product.stock, question.edge, affair));
+            Some(tried.copied().unwrap_or(0))
+        });
+        counts.min()
+    }
+}
+
 /// How often something is known to have been done, from the counts of each stock.
 fn known([own, offered]: [u32; 2], stock: Stock) -> u32 {
     match stock {
@@ -428,11 +498,10 @@ fn known([own, offered]: [u32; 2], stock: Stock) -> u32 {
 }
 
 /// The blocks with statements of the changes that are wanted.
-fn changed_blocks(half: &Half<'_>, wanted: &dyn Fn(usize) -> bool) -> Vec<BlockId> {
+fn changed_blocks(half: &Half<'_>, wanted: &dyn Fn(usize) -> bool) -> FxHashSet<BlockId> {
     let changed = half.changed();
     let changed = changed.filter(|(_, changes)| changes.iter().any(|&change| wanted(change)));
-    let blocks: BTreeSet<BlockId> = changed.map(|(stmt, _)| half.block(stmt)).collect();
-    blocks.into_iter().collect()
+    changed.map(|(stmt, _)| half.block(stmt)).collect()
 }
 
 fn stopped(twin: &Twin<'_>, last: Option<&Effect>) -> Stopped {

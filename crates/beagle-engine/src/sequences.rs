@@ -224,7 +224,7 @@ impl Sequences {
         let distances = kept.entry(target).or_insert_with(|| {
             Side::BOTH.map(|side| {
                 let blocks = &self.blocks[side as usize][target as usize];
-                scene.distances_to(side, blocks)
+                scene.distances_to(side, blocks.iter().copied())
             })
         });
         scene.to(distances, question, context)

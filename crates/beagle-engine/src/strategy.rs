@@ -8,7 +8,7 @@ use rustc_hash::FxHasher;
 
 use crate::product::{Held, Product};
 use crate::question::{Aim, Edge, Question};
-use crate::scene::Scene;
+use crate::scene::{Trier, View};
 use crate::sequences::{ASTRAY, FAMILIAR};
 use crate::twin::Side;
 
@@ -18,7 +18,17 @@ pub trait Strategy {
     fn name(&self) -> &'static str;
 
     /// How little a question promises: the least is asked first. `None` if it is of no interest.
-    fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32>;
+    fn cost(&self, scene: &View<'_>, product: &Product, question: &Question) -> Option<f32>;
+
+    /// Whose tries in vain count for it.
+    fn trier(&self) -> Trier {
+        Trier::Anyone
+    }
+
+    /// Whether it wants to know how far it is to changes.
+    fn measures(&self) -> bool {
+        false
+    }
 
     /// Whether it may profit from what is known of where the changes are.
     fn knows_changes(&self) -> bool {
@@ -72,13 +82,13 @@ fn held<'p>(product: &'p Product, question: &Question) -> Option<&'p Held> {
 }
 
 /// How often the same was tried in vain, so that nothing is tried over and over.
-fn weariness(scene: &Scene<'_>, product: &Product, question: &Question) -> f32 {
+fn weariness(scene: &View<'_>, product: &Product, question: &Question) -> f32 {
     let vain = vain(scene, product, question.edge);
     let now = scene.tries_now(product, question);
     vain.min(now.unwrap_or(u32::MAX) as f32).sqrt()
 }
 
-fn vain(scene: &Scene<'_>, product: &Product, edge: Edge) -> f32 {
+fn vain(scene: &View<'_>, product: &Product, edge: Edge) -> f32 {
     let tries = scene.tries(product.stock, edge);
     tries.count.saturating_sub(tries.paid) as f32
 }
@@ -91,7 +101,7 @@ impl Strategy for Shadow {
         "shadow"
     }
 
-    fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
+    fn cost(&self, scene: &View<'_>, product: &Product, question: &Question) -> Option<f32> {
         let weariness = weariness(scene, product, question);
         match question.aim {
             Aim::Output => Some(weariness),
@@ -128,7 +138,7 @@ impl Strategy for Infect {
         "infect"
     }
 
-    fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
+    fn cost(&self, scene: &View<'_>, product: &Product, question: &Question) -> Option<f32> {
         match question.aim {
             Aim::Infection => Some(1.5 + weariness(scene, product, question)),
             // What the change reads may be the same on this way, and another on another.
@@ -151,7 +161,7 @@ impl Strategy for Propagate {
         "propagate"
     }
 
-    fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
+    fn cost(&self, scene: &View<'_>, product: &Product, question: &Question) -> Option<f32> {
         let weariness = weariness(scene, product, question);
         match question.aim {
             Aim::Output => return Some(weariness),
@@ -183,7 +193,7 @@ impl Strategy for Reach {
         "reach"
     }
 
-    fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
+    fn cost(&self, scene: &View<'_>, product: &Product, question: &Question) -> Option<f32> {
         if question.aim != Aim::Flip {
             return None;
         }
@@ -191,7 +201,20 @@ impl Strategy for Reach {
         let distance = scene.to_unreached(question, context)?;
         let weariness = weariness(scene, product, question);
         let novelty = novelty(scene, product, question) * 0.5;
-        Some(13.0 + distance as f32 + weariness + novelty - promise(product))
+        // All is new in a run on an input to start from.
+        let promise = match product.generation {
+            0 => promise(product).min(1.0),
+            _ => promise(product),
+        };
+        Some(13.0 + 2.0 * distance as f32 + weariness + novelty - promise)
+    }
+
+    fn trier(&self) -> Trier {
+        Trier::Reach
+    }
+
+    fn measures(&self) -> bool {
+        true
     }
 }
 
@@ -204,7 +227,7 @@ impl Strategy for Cover {
         "cover"
     }
 
-    fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
+    fn cost(&self, scene: &View<'_>, product: &Product, question: &Question) -> Option<f32> {
         elsewhere(scene, product, question)
     }
 
@@ -222,7 +245,7 @@ impl Strategy for Sequences {
         SEQUENCES
     }
 
-    fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
+    fn cost(&self, scene: &View<'_>, product: &Product, question: &Question) -> Option<f32> {
         if question.aim != Aim::Flip {
             return None;
         }
@@ -233,6 +256,10 @@ impl Strategy for Sequences {
             false => sequences.cost(scene, product, question, context),
         };
         Some(toward(scene, product, question, far) + away(product))
+    }
+
+    fn measures(&self) -> bool {
+        true
     }
 }
 
@@ -245,7 +272,7 @@ impl Strategy for Isolation {
         "isolation"
     }
 
-    fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
+    fn cost(&self, scene: &View<'_>, product: &Product, question: &Question) -> Option<f32> {
         if question.aim != Aim::Flip {
             return None;
         }
@@ -264,10 +291,14 @@ impl Strategy for Isolation {
         };
         Some(13.0 + far + anytime(scene, product, question) + away(product))
     }
+
+    fn measures(&self) -> bool {
+        true
+    }
 }
 
 /// The cost of coming nearer to a target.
-fn toward(scene: &Scene<'_>, product: &Product, question: &Question, far: f32) -> f32 {
+fn toward(scene: &View<'_>, product: &Product, question: &Question, far: f32) -> f32 {
     let weariness = weariness(scene, product, question) * 2.0;
     13.0 + far + weariness + novelty(scene, product, question) - promise(product)
 }
@@ -307,7 +338,7 @@ impl Strategy for Unguided {
         "unguided"
     }
 
-    fn cost(&self, scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
+    fn cost(&self, scene: &View<'_>, product: &Product, question: &Question) -> Option<f32> {
         elsewhere(scene, product, question)
     }
 
@@ -321,14 +352,14 @@ impl Strategy for Unguided {
 }
 
 /// The cost of going where no run has been, wherever that is.
-fn elsewhere(scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
+fn elsewhere(scene: &View<'_>, product: &Product, question: &Question) -> Option<f32> {
     // To ask without what stands in the way is part of reaching changes.
     let is_its_own = question.aim == Aim::Flip && !question.is_loose();
     is_its_own.then(|| 20.0 + anytime(scene, product, question))
 }
 
 /// How well a way on is known to those who do not know what changes were executed before.
-fn anytime(scene: &Scene<'_>, product: &Product, question: &Question) -> f32 {
+fn anytime(scene: &View<'_>, product: &Product, question: &Question) -> f32 {
     let edge = question.edge.anytime();
     let known = vain(scene, product, edge).sqrt() * 2.0 + newness(scene, product, question, edge);
     known - promised(product.anytime.merit)
@@ -336,7 +367,7 @@ fn anytime(scene: &Scene<'_>, product: &Product, question: &Question) -> f32 {
 
 /// How little it promises to turn around what stands in the way of a question; `None` if the question is for
 /// nothing that would be new.
-pub fn hindrance(scene: &Scene<'_>, product: &Product, question: &Question) -> Option<f32> {
+pub fn hindrance(scene: &View<'_>, product: &Product, question: &Question) -> Option<f32> {
     let is_new = match question.aim {
         Aim::Flip => newness(scene, product, question, question.edge) == 0.0,
         Aim::Output | Aim::Parting | Aim::Infection => true,
@@ -359,7 +390,7 @@ fn promised(merit: usize) -> f32 {
 
 /// 0 for what no run has done yet, and for what led to something new each time, as the comparison with
 /// each name in a list does.
-fn novelty(scene: &Scene<'_>, product: &Product, question: &Question) -> f32 {
+fn novelty(scene: &View<'_>, product: &Product, question: &Question) -> f32 {
     let newness = newness(scene, product, question, question.edge);
     match scene.tries_now(product, question) {
         // Not in this state of affairs.
@@ -371,7 +402,7 @@ fn novelty(scene: &Scene<'_>, product: &Product, question: &Question) -> f32 {
 /// What is taken off for what was not tried in a state of affairs.
 const UNTRIED: f32 = 2.0;
 
-fn newness(scene: &Scene<'_>, product: &Product, question: &Question, edge: Edge) -> f32 {
+fn newness(scene: &View<'_>, product: &Product, question: &Question, edge: Edge) -> f32 {
     let stock = product.stock;
     let sides = Side::BOTH.into_iter();
     let sides = sides.filter(|&side| question.from.includes(side));

@@ -126,6 +126,15 @@ impl Nodes {
         self.params[function.index()]..next.copied().unwrap_or(self.comes_back)
     }
 
+    /// The function and the index, if a node is a parameter.
+    pub(crate) fn parameter(&self, node: u32) -> Option<(FunctionId, usize)> {
+        self.param(node)?;
+        let next = self.params.partition_point(|&first| first <= node);
+        let function = next.checked_sub(1)?;
+        let index = node - self.params[function];
+        Some((FunctionId(function as u32), index as usize))
+    }
+
     /// The parameter's number among all, if a node is one.
     pub(crate) fn param(&self, node: u32) -> Option<usize> {
         (self.first_param..self.comes_back)

@@ -18,6 +18,7 @@ mod order;
 mod points_to;
 mod reach;
 mod slice;
+mod turning;
 mod ways;
 
 pub use beagle_llvm::LoadError;
@@ -31,3 +32,4 @@ pub use order::{Marks, Order};
 pub use points_to::{CellId, Object, PointsTo};
 pub use reach::{Reached, reachable_from};
 pub use slice::Slice;
+pub use turning::Turn;

@@ -7,7 +7,7 @@ use crate::dependence::Dependence;
 use crate::model::*;
 
 /// What a number in the dependence graph stands for, as far as it matters here.
-enum Node {
+pub(crate) enum Node {
     Stmt(StmtId),
     Block(BlockId),
     Memory,
@@ -99,7 +99,7 @@ impl Dependence<'_> {
         }
     }
 
-    fn node(&self, number: u32) -> Node {
+    pub(crate) fn node(&self, number: u32) -> Node {
         let nodes = &self.nodes;
         if number < nodes.blocks {
             Node::Stmt(StmtId(number))
@@ -118,7 +118,7 @@ impl Dependence<'_> {
         matches!(self.node(number), Node::Memory)
     }
 
-    fn is_store(&self, stmt: StmtId) -> bool {
+    pub(crate) fn is_store(&self, stmt: StmtId) -> bool {
         matches!(self.program.stmt(stmt).op, Op::Store { .. })
     }
 

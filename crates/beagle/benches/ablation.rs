@@ -5,7 +5,8 @@
 //! the subject's test-suite; and with the fast lane alone and besides. The subjects' pairs that differ, and
 //! `MUTANTS=150` mutants; `PAIRS=n` takes only so many pairs, `MODES=unguided,all` only these searches,
 //! `SECONDS=10` and `RUNS=2000` bound one search; `JOBS=2` looks at two cases at a time, and `MINUTES=60` begins
-//! none after an hour.
+//! none after an hour. Single searches are a matter of chance: with `TRIALS=3` there are three of each, in which
+//! chance decides otherwise (`--chance`), and each of them counts as a case.
 //!
 //! As in table 2 of eXpress, a search in vain counts with the runs that it made, if the one that it is
 //! compared with was not in vain; what neither found does not count. Runs of the fast lane do not count, nor
@@ -68,6 +69,7 @@ const SUITE: usize = 9;
 type Row = [Option<Outcome>; MODES.len()];
 
 /// Two versions and where to start.
+#[derive(Clone)]
 struct Case {
     /// Of which those of other groups take turns with it.
     group: String,
@@ -77,6 +79,8 @@ struct Case {
     seed: Input,
     /// The inputs of the test-suite.
     suite: PathBuf,
+    /// What chance decides by.
+    chance: String,
 }
 
 /// What one search came to: the number of the run at which it did, and what it took in all.
@@ -128,18 +132,19 @@ enum Goal {
 }
 
 fn main() {
-    let [pairs, mutants, seconds, runs, minutes] = [
+    let [pairs, mutants, seconds, runs, minutes, trials] = [
         ("PAIRS", u64::MAX),
         ("MUTANTS", 150),
         ("SECONDS", 10),
         ("RUNS", 2000),
         ("MINUTES", 60 * 24),
+        ("TRIALS", 1),
     ]
     .map(|(name, usual)| number(name, usual));
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ablation");
     let _ = fs_err::remove_dir_all(&dir);
     fs_err::create_dir_all(&dir).expect("a directory can be made");
-    let cases = cases(&dir, pairs as usize, mutants as usize);
+    let cases = cases(&dir, pairs as usize, mutants as usize, trials);
     let bounds = Bounds {
         seconds,
         runs: &runs.to_string(),
@@ -204,6 +209,7 @@ impl Case {
         let suite = self.suite.to_string_lossy();
         let nothing = Input::default();
         let mut options = vec!["--max-runs", bounds.runs, "--strategy", MODES[mode].1];
+        options.extend(["--chance", &self.chance]);
         if mode == SUITE {
             options.extend(["--seeds", &suite]);
         }
@@ -266,8 +272,8 @@ fn record(subject: &Subject, dir: &Path) -> PathBuf {
     out
 }
 
-/// The pairs and the mutants, each kind spread over the subjects.
-fn cases(dir: &Path, pairs: usize, mutants: usize) -> Vec<Case> {
+/// The pairs and the mutants, each kind spread over the subjects, so many times.
+fn cases(dir: &Path, pairs: usize, mutants: usize, trials: u64) -> Vec<Case> {
     let subjects = beagle_subjects::subjects(&beagle_subjects::root());
     let subjects = subjects.expect("the subjects load");
     let mut all: Vec<Case> = Vec::new();
@@ -288,6 +294,7 @@ fn cases(dir: &Path, pairs: usize, mutants: usize) -> Vec<Case> {
                     new: pair.new.clone(),
                     seed: seed.clone(),
                     suite: suite.clone(),
+                    chance: "0".to_owned(),
                 });
             }
         }
@@ -302,8 +309,19 @@ fn cases(dir: &Path, pairs: usize, mutants: usize) -> Vec<Case> {
         old: mutation.old,
         new: mutation.new,
         seed: mutation.seed,
+        chance: "0".to_owned(),
     }));
-    hunt::taking_turns(all, |case| case.group.clone())
+    let more = (1..trials).flat_map(|trial| {
+        let again = all.iter().map(move |case| Case {
+            name: format!("{} ({trial})", case.name),
+            chance: trial.to_string(),
+            ..case.clone()
+        });
+        again.collect::<Vec<_>>()
+    });
+    let more: Vec<Case> = more.collect();
+    all.extend(more);
+    hunt::taking_turns(all, |case| format!("{} {}", case.chance, case.group))
 }
 
 /// A line for each mode, then what is compared with what.

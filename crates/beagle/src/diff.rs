@@ -271,6 +271,7 @@ impl Job<'_> {
             deadline,
             most_runs: self.options.search.max_runs.unwrap_or(u64::MAX),
             most_queries: self.options.search.max_queries.unwrap_or(u64::MAX),
+            chance: self.options.search.chance,
         };
         let mut engine = Engine::new(&twin, old, new, options).map_err(Failure::run)?;
         engine.expect_read(self.invocation.files.iter().cloned());
@@ -409,6 +410,7 @@ impl Job<'_> {
             made: taken,
             over,
             alone,
+            chance: self.options.search.chance,
         };
         (Offers::new(offered, made, alone), link)
     }

@@ -64,8 +64,9 @@ impl Engine<'_> {
             self.loosen(chosen);
             return None;
         }
+        let trier = self.frontier.trier(chosen.strategy);
         if let Some(word) = &question.word {
-            self.scene.tried(&record.product, &question);
+            self.scene.tried(trier, &record.product, &question);
             self.frontier.spend(chosen, 1);
             return word.put(&record.input, &self.options.shape);
         }
@@ -79,7 +80,7 @@ impl Engine<'_> {
         {
             question.asked = seen.iter().map(|&way| self.pool.not(way)).collect();
         }
-        self.scene.tried(&record.product, &question);
+        self.scene.tried(trier, &record.product, &question);
         self.solver.set_budget(Budget {
             question: ROUNDS[(at.round as usize).min(ROUNDS.len() - 1)],
             deadline: Some(self.options.deadline),
@@ -106,7 +107,7 @@ impl Engine<'_> {
         }
         if question.without.is_empty()
             && let Answer::Unsatisfiable(core) = &answer
-            && let Some(cost) = strategy::hindrance(&self.scene, product, &question)
+            && let Some(cost) = strategy::hindrance(&self.scene.view(trier), product, &question)
         {
             // What stands in the way of it may be turned around.
             for index in loosen::hindrances(product, &question, &core.path) {

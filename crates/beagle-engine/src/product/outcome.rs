@@ -21,17 +21,13 @@ impl Builder<'_> {
             if !asked.insert(expr) {
                 return;
             }
-            builder.product.questions.push(Question {
-                aim: Aim::Output,
-                prefix,
-                asked: vec![expr],
-                from: From::Both,
-                edge: builder.edge(0, None),
-                step,
-                without: Vec::new(),
-                conflict: Vec::new(),
-                word: None,
-            });
+            builder.product.questions.push(Question::new(
+                Aim::Output,
+                (prefix, step),
+                vec![expr],
+                From::Both,
+                builder.edge(0, None),
+            ));
         };
         let destinations: Vec<_> = self.old.streams.all.keys().cloned().collect();
         for destination in destinations {
@@ -90,12 +86,12 @@ impl Builder<'_> {
                 if shared.contains(&fault.expr) && !is_guarded {
                     continue;
                 }
-                self.product.questions.push(Question {
-                    aim: Aim::Fault,
-                    prefix,
-                    asked: vec![fault.expr],
-                    from: From::One(side),
-                    edge: Edge {
+                self.product.questions.push(Question::new(
+                    Aim::Fault,
+                    (prefix, step),
+                    vec![fault.expr],
+                    From::One(side),
+                    Edge {
                         site: fault.site,
                         to: None,
                         constant: None,
@@ -103,11 +99,7 @@ impl Builder<'_> {
                         level: 0,
                         caller: 0,
                     },
-                    step,
-                    without: Vec::new(),
-                    conflict: Vec::new(),
-                    word: None,
-                });
+                ));
             }
         }
     }

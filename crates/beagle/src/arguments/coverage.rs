@@ -74,6 +74,7 @@ impl CoverageOptions {
                 max_runs: None,
                 max_queries: None,
                 strategy: Vec::new(),
+                chance: 0,
             },
             judging: self.judging.clone(),
             out: None,

@@ -181,6 +181,10 @@ pub struct SearchOptions {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST",
         default_values_t = Strategy::DEFAULT, hide_default_value = true)]
     pub strategy: Vec<Strategy>,
+
+    /// Let chance decide otherwise in the search: the same for the same number
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub chance: u64,
 }
 
 /// How the programs are run and compared.

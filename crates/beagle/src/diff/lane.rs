@@ -33,12 +33,14 @@ pub struct Link<'a> {
     pub over: &'a AtomicBool,
     /// Whether it has the machine to itself.
     pub alone: bool,
+    /// What chance decides by.
+    pub chance: u64,
 }
 
 /// Runs the lane until the search is over.
 pub fn drive(lane: &Lane<'_>, seeds: &[Input], link: &Link<'_>) -> Driven {
     let mut driven = Driven::default();
-    let mut fuzzer = match lane.fuzzer(1) {
+    let mut fuzzer = match lane.fuzzer(link.chance.wrapping_add(1)) {
         Ok(fuzzer) => fuzzer,
         Err(failure) => {
             let why = failure.to_string();

@@ -15,6 +15,7 @@ mod nested;
 mod papers;
 mod passwords;
 mod prune;
+mod reach;
 mod refactorings;
 mod sequences;
 mod support;
