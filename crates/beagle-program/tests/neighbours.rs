@@ -2,8 +2,6 @@
 
 mod support;
 
-use std::collections::BTreeSet;
-
 use beagle_program::{BlockId, Dependence, StmtId};
 use support::lift;
 
@@ -14,17 +12,7 @@ fn check(text: &str, blocks: impl Fn(&Dependence, &[StmtId]) -> Vec<BlockId>) {
     let case = lift(text);
     let dependence = Dependence::of(&case.program);
     let blocks = blocks(&dependence, &case.marked("from"));
-    let stmts = blocks.iter().flat_map(|&block| {
-        let stmts = &case.program.block(block).stmts;
-        (stmts.start..stmts.end).map(StmtId)
-    });
-    let found: BTreeSet<u32> = stmts.filter_map(|stmt| case.line_of(stmt)).collect();
-    let missing = &case.lines_with("// in") - &found;
-    let wrong = &case.lines_with("// not in") & &found;
-    assert!(
-        missing.is_empty() && wrong.is_empty(),
-        "missing {missing:?}, too many {wrong:?}"
-    );
+    case.check_blocks(blocks);
 }
 
 /// A parser that keeps what it is in, as a field of a structure.

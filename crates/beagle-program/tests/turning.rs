@@ -2,8 +2,6 @@
 
 mod support;
 
-use std::collections::BTreeSet;
-
 use beagle_program::{Dependence, Op, StmtId};
 use support::lift;
 
@@ -18,17 +16,7 @@ fn check(text: &str, to: u32) {
     let branch = case.marked("at").into_iter().find(decides);
     let branch = branch.expect("the line has a branch");
     let turns = dependence.turning(branch, to);
-    let stmts = turns.iter().flat_map(|turn| {
-        let stmts = &program.block(turn.block).stmts;
-        (stmts.start..stmts.end).map(StmtId)
-    });
-    let found: BTreeSet<u32> = stmts.filter_map(|stmt| case.line_of(stmt)).collect();
-    let missing = &case.lines_with("// in") - &found;
-    let wrong = &case.lines_with("// not in") & &found;
-    assert!(
-        missing.is_empty() && wrong.is_empty(),
-        "missing {missing:?}, too many {wrong:?}"
-    );
+    case.check_blocks(turns.iter().map(|turn| turn.block));
 }
 
 #[test]

@@ -13,7 +13,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use beagle_program::{Dependence, FunctionId, Object, Op, Operand, Program, StmtId, Struct};
+use beagle_program::{
+    BlockId, Dependence, FunctionId, Object, Op, Operand, Program, StmtId, Struct,
+};
 use tempfile::TempDir;
 
 /// A snippet and the program made of it.
@@ -59,6 +61,22 @@ pub fn run(command: &mut Command, dir: &Path) {
 }
 
 impl Case {
+    /// Checks that blocks hold the lines that end in `// in`, and none of those that end in `// not in`.
+    #[track_caller]
+    pub fn check_blocks(&self, blocks: impl IntoIterator<Item = BlockId>) {
+        let stmts = blocks.into_iter().flat_map(|block| {
+            let stmts = &self.program.block(block).stmts;
+            (stmts.start..stmts.end).map(StmtId)
+        });
+        let found: BTreeSet<u32> = stmts.filter_map(|stmt| self.line_of(stmt)).collect();
+        let missing = &self.lines_with("// in") - &found;
+        let wrong = &self.lines_with("// not in") & &found;
+        assert!(
+            missing.is_empty() && wrong.is_empty(),
+            "missing {missing:?}, too many {wrong:?}"
+        );
+    }
+
     /// The line, from 1, that holds `/*marker*/`.
     pub fn line(&self, marker: &str) -> u32 {
         let comment = format!("/*{marker}*/");
