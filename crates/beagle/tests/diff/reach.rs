@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 #[test]
 fn an_option_and_its_argument() {
     let pair = Pair::edited(OPTIONS, &[(", what, why", ", why, why")]);
-    // 14 runs, 6 with other decisions of chance; 73 when all assignments were as near as any other.
+    // 10 to 14 runs, as chance decides; 64 to 78 when all assignments were as near as any other.
     let words = "--first --strategy reach,prune --stdin-text '[1, 2, [3], 4]' -- {-c}";
     pair.diff(words).is("different", 1).within(30);
 }
@@ -142,9 +142,9 @@ int main(int argc, char **argv)
 #[test]
 fn states_behind_an_option() {
     let pair = Pair::edited(STATES, &[("c == ',' ? 1 : 2", "c == ',' ? 1 : 3")]);
-    // 19 to 22 runs.
+    // 19 to 21 runs, as chance decides; 26 or 27 when all assignments were as near as any other.
     let words = "--first --strategy reach,prune --stdin-text ab=cdefg -- {-u}";
-    pair.diff(words).is("different", 1).within(40);
+    pair.diff(words).is("different", 1).within(24);
 }
 
 /// Chance decides the same for the same number, and something else for another one.
