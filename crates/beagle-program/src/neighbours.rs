@@ -5,6 +5,7 @@ use rustc_hash::FxHashSet;
 
 use crate::dependence::Dependence;
 use crate::model::*;
+use crate::points_to::{CellId, Object};
 
 /// What a number in the dependence graph stands for, as far as it matters here.
 pub(crate) enum Node {
@@ -116,6 +117,12 @@ impl Dependence<'_> {
 
     fn is_memory(&self, number: u32) -> bool {
         matches!(self.node(number), Node::Memory)
+    }
+
+    /// Whether a node is memory that is not the program's own.
+    pub(crate) fn is_outside(&self, number: u32) -> bool {
+        let object = || self.points_to().object(CellId(number - self.nodes.cells));
+        self.is_memory(number) && matches!(object(), Object::Outside | Object::Library(_))
     }
 
     pub(crate) fn is_store(&self, stmt: StmtId) -> bool {

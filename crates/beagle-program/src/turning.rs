@@ -129,6 +129,9 @@ impl Search<'_, '_> {
             // Memory is written by statements, parameters get what callers give.
             for source in sources {
                 match (dependence.node(value.node), dependence.node(source)) {
+                    // What functions outside of the program do to memory there says nothing.
+                    (Node::Memory, Node::Stmt(writer))
+                        if !dependence.is_store(writer) && dependence.is_outside(value.node) => {}
                     (Node::Memory, Node::Stmt(writer)) => self.assigned(writer, value),
                     _ => self.push(source, value),
                 }

@@ -137,3 +137,21 @@ fn what_becomes_wider_keeps_its_sign() {
         }";
     check(text, 0);
 }
+
+#[test]
+fn what_is_outside_of_the_program_is_not_assigned_by_calls() {
+    let text = "
+        #include <ctype.h>
+        #include <unistd.h>
+        int main(int argc, char **argv) {
+            int words = 0;
+            int c;
+            while ((c = getopt(argc, argv, \"w\")) != -1) // not in
+                words++;
+            for (const char *at = argv[0]; *at != 0; at++)
+                if (isalpha(*at)) /*at*/
+                    return 1;
+            return words;
+        }";
+    check(text, 0);
+}

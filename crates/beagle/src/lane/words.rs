@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use beagle_change::Numbers;
 use beagle_lane::Tokens;
-use beagle_program::{Const, FunctionId, GlobalId, Op, Operand, Program, StmtId};
+use beagle_program::{Const, Op, Operand, Program, StmtId, command_options};
 
 /// Everything that one version knows, with whether it is part of a changed function.
 #[derive(Default)]
@@ -31,12 +31,13 @@ pub fn known(programs: (&Program, &Program), numbers: &(Numbers, Numbers)) -> To
 
 fn of_version(program: &Program, numbers: &Numbers) -> Known {
     let mut known = Known::default();
+    let options = command_options(program);
     let long = program
         .functions
         .iter()
         .any(|it| it.name.starts_with("getopt_long"));
     for (id, _) in program.globals() {
-        if let Some(text) = text(program, id) {
+        if let Some(text) = text(program, Operand::Global(id)) {
             known.words.extend(variants(text, long));
         }
     }
@@ -47,13 +48,12 @@ fn of_version(program: &Program, numbers: &Numbers) -> Known {
         let mut words = Vec::new();
         for stmt in stmts() {
             for &operand in program.operands(stmt) {
-                if let Operand::Global(global) = operand
-                    && let Some(text) = text(program, global)
-                {
+                if let Some(text) = text(program, operand) {
                     words.extend(variants(text, long));
                 }
             }
-            words.extend(options(program, stmt));
+            let asking = options.iter().filter(|option| option.call == stmt);
+            words.extend(asking.map(|option| option.text.clone()));
             words.extend(compared(program, stmt));
         }
         if close {
@@ -65,14 +65,8 @@ fn of_version(program: &Program, numbers: &Numbers) -> Known {
 }
 
 /// A string literal without the zero at its end.
-fn text(program: &Program, global: GlobalId) -> Option<&[u8]> {
-    let Some(Operand::Const(id)) = program.global(global).initial else {
-        return None;
-    };
-    match program.constant(id) {
-        Const::Bytes(bytes) => bytes.strip_suffix(b"\0").filter(|text| !text.is_empty()),
-        _ => None,
-    }
+fn text(program: &Program, operand: Operand) -> Option<&[u8]> {
+    program.text(operand).filter(|text| !text.is_empty())
 }
 
 /// A literal as it may stand in an input: as it is, as an option, and the words in it.
@@ -87,20 +81,6 @@ fn variants(text: &[u8], long_options: bool) -> Vec<Vec<u8>> {
         all.push([b"--", text].concat());
     }
     all
-}
-
-/// The options in the third argument of `getopt`.
-fn options(program: &Program, stmt: StmtId) -> Vec<Vec<u8>> {
-    let callee: Option<FunctionId> = program.called_function(stmt);
-    if !callee.is_some_and(|id| program.function(id).name.starts_with("getopt")) {
-        return Vec::new();
-    }
-    let Some(&Operand::Global(global)) = program.arguments(stmt).get(2) else {
-        return Vec::new();
-    };
-    let letters = text(program, global).unwrap_or_default().iter();
-    let letters = letters.filter(|byte| byte.is_ascii_alphanumeric());
-    letters.map(|&letter| vec![b'-', letter]).collect()
 }
 
 /// Numbers that something is compared with, as text, and single characters.
