@@ -49,7 +49,7 @@ impl Goal {
         let last = |is_back: &dyn Fn(&Question) -> bool| {
             let mut questions = product.questions.iter();
             questions.rposition(|question| {
-                question.aim == Aim::Flip && question.word.is_none() && is_back(question)
+                question.aim == Aim::Flip && question.guess.is_none() && is_back(question)
             })
         };
         match self {
@@ -86,7 +86,7 @@ impl Astray {
         let back = goal.back(product, asked.prefix);
         let back = back.or_else(|| match goal {
             // What a word of another length leaves does not lie beside what was there.
-            Goal::Changes(_) if times == 0 && asked.word.is_none() => {
+            Goal::Changes(_) if times == 0 && asked.guess.is_none() => {
                 as_before(from, asked.prefix, product)
             }
             Goal::Changes(_) | Goal::Ways(_) => None,
@@ -119,7 +119,7 @@ fn as_before(from: &Product, asked: usize, product: &Product) -> Option<usize> {
     let (at, to) = other?;
     product.questions.iter().position(|question| {
         let is_way = question.prefix == at && question.edge.to == Some(to);
-        question.aim == Aim::Flip && question.word.is_none() && is_way
+        question.aim == Aim::Flip && question.guess.is_none() && is_way
     })
 }
 

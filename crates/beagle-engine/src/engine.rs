@@ -5,6 +5,7 @@ mod ask;
 mod files;
 mod glimpse;
 mod graph;
+mod spoilt;
 mod survey;
 
 use std::collections::BTreeMap;
@@ -20,7 +21,9 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::astray::Astray;
 use crate::frontier::{Account, Chosen, Frontier};
+use crate::options as known;
 use crate::product::{Product, Seen, Stock, Within};
+use crate::question::Edge;
 use crate::records::Records;
 use crate::repeat::{Repeats, with_lines_doubled};
 use crate::scene::{Progress, Scene};
@@ -244,6 +247,10 @@ pub struct Engine<'a> {
     splices: Splices,
     /// Whether nothing is to profit from what old does.
     new_alone: bool,
+    /// Ways on that were asked for and spoilt the rest.
+    spoiling: FxHashSet<Edge>,
+    /// What the programs can be given on the command line.
+    known_options: known::Options,
 }
 
 /// Conditions of runs that are kept; runs beyond are forgotten, the oldest first.
@@ -294,6 +301,8 @@ impl<'a> Engine<'a> {
             solver: Solver::new(Budget::default()),
             scene: Scene::new(twin),
             new_alone: is_new_alone(&strategies),
+            spoiling: FxHashSet::default(),
+            known_options: known::Options::of(twin),
             frontier: Frontier::new(strategies, !prunes.is_empty(), options.chance),
             records: Vec::new(),
             kept: 0,
@@ -553,6 +562,10 @@ impl<'a> Engine<'a> {
             new_alone: self.new_alone,
         };
         let mut product = Product::new(pool, twin, &input, within, (&old_read, &new_read));
+        if !self.new_alone {
+            (self.known_options).ask(twin, &input, &self.options.shape, &mut product);
+        }
+        product.sound = (new.outcome == Outcome::Exit(0)).then_some(self.records.len() as u32);
         let differs = is_different(&old, &new) || !old_read.files().eq(new_read.files());
         let sequence = self.acts(&product, &old_read, &new_read).sequence();
         let has_graph = self.scene.sequences.is_some() || self.awaited.is_some();
@@ -592,7 +605,10 @@ impl<'a> Engine<'a> {
                 let question = &record.product.questions[asked];
                 let trier = self.frontier.trier(chosen.strategy);
                 self.scene.paid(trier, question, &product);
+                product.is_vain_guess = question.is_loose() && product.news == 0;
+                product.sound = product.sound.or(record.product.sound);
             }
+            self.mend(chosen, &input, &product);
         }
         if !product.reached.is_empty() {
             self.status.first_reached.get_or_insert(self.status.runs);

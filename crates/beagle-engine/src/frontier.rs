@@ -96,7 +96,7 @@ impl Kind {
         let question = &product.questions[at.question as usize];
         let shows = question.aim != Aim::Flip || is_back(product, at);
         match cost < DIRECT && shows {
-            _ if question.is_loose() => Kind::Loose,
+            _ if question.is_loose() && !question.is_option() => Kind::Loose,
             true => Kind::Direct,
             false => Kind::Other,
         }
@@ -118,6 +118,9 @@ impl Queue {
         if self.strategy.knows_changes() {
             if is_back(product, at) {
                 cost = cost.min(BACK);
+            }
+            if question.is_insert() && question.aim == Aim::Flip {
+                cost = cost.min(if question.is_settled { BACK } else { INSERT });
             }
             let hindrance = product.hindrances.get(&question.prefix);
             if let Some(&hindrance) = hindrance
@@ -386,7 +389,7 @@ impl Frontier {
         }
         let guess = least(Kind::Loose);
         let part = if self.is_worth_it(guess) { 2 } else { 6 };
-        match loose <= HEAD_START + (direct + other) / part {
+        match loose <= HEAD_START_OF_GUESSES + (direct + other) / part {
             true => guess.or(exact),
             false => exact.or(guess),
         }
@@ -455,6 +458,9 @@ const SPREAD: (u64, u64) = (0x9e37_79b9_7f4a_7c15, 0xd1b5_4a32_d192_ed02);
 /// have their turn.
 const HEAD_START: u64 = 100;
 
+/// And so much into guesses.
+const HEAD_START_OF_GUESSES: u64 = 25;
+
 /// A run of so many steps more costs as much as a question more.
 const STEPS_PER_EFFORT: u64 = 2000;
 
@@ -467,6 +473,9 @@ const SHORT: f32 = 300.0;
 /// The cost of a question that would bring a run back to where it was to go.
 const BACK: f32 = 3.0;
 
+/// The cost of having both what an answer put into an input and what it put that in the place of.
+const INSERT: f32 = 11.0;
+
 /// Questions that would show a difference by themselves compete with all others from this cost on.
 const DIRECT: f32 = 10.0;
 
@@ -478,7 +487,7 @@ fn key(product: &Product, question: &Question) -> u64 {
     (question.aim == Aim::Fault).hash(&mut hasher);
     question.without.hash(&mut hasher);
     question.conflict.hash(&mut hasher);
-    question.word.hash(&mut hasher);
+    question.guess.hash(&mut hasher);
     hasher.finish()
 }
 

@@ -26,7 +26,9 @@ const MOST_CONDITIONS: usize = 4000;
 pub fn is_worth_it(product: &Product, question: &Question, conflict: &[usize]) -> bool {
     let first = product.reached.values().min();
     let follows = first.is_some_and(|&first| first <= question.step);
-    let possible = question.aim != Aim::Fault && question.prefix <= MOST_CONDITIONS;
+    // A guess that led to nothing new is no reason for the next one of its kind.
+    let possible =
+        !product.is_vain_guess && question.aim != Aim::Fault && question.prefix <= MOST_CONDITIONS;
     follows && possible && free(product, question, conflict).next().is_some()
 }
 
@@ -107,7 +109,7 @@ impl Loose {
     }
 
     /// Of some conditions of a run.
-    fn only(pool: &mut Pool, product: &Product, input: &Input, kept: Vec<usize>) -> Self {
+    pub fn only(pool: &mut Pool, product: &Product, input: &Input, kept: Vec<usize>) -> Self {
         let mut path = Path::new(pool, input.clone());
         for &index in &kept {
             let condition = product.path.conditions()[index];

@@ -1,5 +1,6 @@
 //! One run of both versions, as a path of conditions with the questions that it raises.
 
+mod held;
 mod outcome;
 
 use std::hash::{Hash, Hasher};
@@ -14,6 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use crate::affairs::Affairs;
 use crate::astray::Astray;
 use crate::closing::{Closing, OPEN};
+use crate::guess::Guess;
 use crate::question::{Aim, Edge, From, Question};
 use crate::records::Records;
 use crate::steps::{Step, What};
@@ -24,48 +26,7 @@ use crate::twin::{Side, Twin};
 use crate::walk::{Met, walk};
 use crate::word::Word;
 
-/// A condition that held in the run.
-#[derive(Clone, Debug)]
-pub struct Held {
-    /// Whose condition it is.
-    pub from: From,
-    /// The statement.
-    pub site: Site,
-    /// What decided.
-    pub kind: ConditionKind,
-    /// The last branch of the program that old and new had come to, for what happens in models.
-    pub context: Site,
-    /// The first statement of the program that recorded something after that; 0 if there is none.
-    pub next: Site,
-    /// Whether the other version did not come to it.
-    pub alone: bool,
-}
-
-impl Held {
-    /// The index of the successor that was taken, if it decides which way control goes.
-    pub fn taken(&self) -> Option<u32> {
-        match self.kind {
-            ConditionKind::Branch { taken } => Some(u32::from(!taken)),
-            ConditionKind::Switch { case, .. } => Some(case),
-            ConditionKind::Assume { .. } | ConditionKind::Bounds { .. } => None,
-        }
-    }
-
-    /// Whether it is a decision that only this version makes. That an address was fixed is none: the same
-    /// variable lies elsewhere in the other version.
-    fn guards(&self, side: Side) -> bool {
-        self.from == From::One(side) && self.taken().is_some()
-    }
-
-    /// Whether there are more ways on than two, of which not all are known.
-    pub fn is_open(&self) -> bool {
-        match self.kind {
-            ConditionKind::Assume { .. } => true,
-            ConditionKind::Switch { known, .. } => !known,
-            ConditionKind::Branch { .. } | ConditionKind::Bounds { .. } => false,
-        }
-    }
-}
+pub use held::Held;
 
 /// That the effect of a change was seen at a place that both versions have.
 #[derive(Clone, Debug)]
@@ -156,6 +117,10 @@ pub struct Product {
     pub astray: Option<Astray>,
     /// Where it comes from in the end.
     pub stock: Stock,
+    /// The number of the nearest run that it comes of, perhaps its own, in which new had nothing to complain about.
+    pub sound: Option<u32>,
+    /// Whether its input was a guess, and led to nothing new.
+    pub is_vain_guess: bool,
 }
 
 /// Where a run comes from in the end.
@@ -238,6 +203,8 @@ impl Product {
                 cut: false,
                 astray: None,
                 stock: Stock::Own,
+                sound: None,
+                is_vain_guess: false,
             },
             pool,
             new_alone: within.new_alone,
@@ -475,7 +442,7 @@ impl Builder<'_> {
         self.product.free.extend(sides.map(|side| (side, site)));
         let place = (self.product.held.len(), self.step);
         self.product.questions.push(Question {
-            word: Some(word),
+            guess: Some(Guess::Word(word)),
             ..Question::new(Aim::Flip, place, Vec::new(), from, edge)
         });
     }
@@ -649,9 +616,20 @@ impl Builder<'_> {
         };
         // What was held before needs no asking; perhaps the other version held it.
         if let Some(&index) = self.known.get(&expr) {
+            if !self.new_alone && self.is_changed(site) {
+                let first = self.product.questions.len();
+                self.flips(from, site, &kind, expr);
+                for question in &mut self.product.questions[first..] {
+                    question.is_settled = true;
+                }
+            }
+            let now = self.product.held.len();
             let held: &mut Held = &mut self.product.held[index];
-            if held.from != from {
+            if let (From::One(before), From::One(side)) = (held.from, from)
+                && before != side
+            {
                 held.from = From::Both;
+                held.joined = Some((side, now));
                 held.alone = false;
             }
             return;
@@ -671,7 +649,16 @@ impl Builder<'_> {
             context: self.context,
             next: 0,
             alone: self.alone,
+            joined: None,
         });
+    }
+
+    fn is_changed(&self, site: Site) -> bool {
+        let mut halves = Side::BOTH.into_iter().map(|side| self.twin.half(side));
+        halves.any(|half| {
+            let stmt = half.stmt(site);
+            stmt.is_some_and(|stmt| !half.changes_of(stmt).is_empty())
+        })
     }
 
     /// Asks for the other ways on from here.
@@ -755,7 +742,7 @@ impl Builder<'_> {
         questions.retain_mut(|question| {
             let Some(held) = held
                 .get(question.prefix)
-                .filter(|_| question.word.is_none())
+                .filter(|_| question.guess.is_none() && !question.is_settled)
             else {
                 return true;
             };

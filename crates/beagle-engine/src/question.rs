@@ -4,8 +4,8 @@
 use beagle_solver::Expr;
 use beagle_trace::event::Site;
 
+use crate::guess::Guess;
 use crate::twin::Side;
-use crate::word::Word;
 
 /// Which versions a condition is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,6 +64,15 @@ pub struct Edge {
 const ANYTIME: u8 = u8::MAX;
 
 impl Edge {
+    /// The same way, whatever was executed before and wherever it was called from.
+    pub fn plain(self) -> Self {
+        Self {
+            level: 0,
+            caller: 0,
+            ..self.anytime()
+        }
+    }
+
     /// The same way, whatever changes were executed before.
     pub fn anytime(self) -> Self {
         Self {
@@ -94,7 +103,9 @@ pub struct Question {
     /// of them.
     pub conflict: Vec<usize>,
     /// What it is answered with, without asking, where what decides does not depend on the input.
-    pub word: Option<Word>,
+    pub guess: Option<Guess>,
+    /// Whether the run settled it before: it cannot be asked as it stands.
+    pub is_settled: bool,
     /// How far it was to changes that were not reached.
     pub far: Option<Far>,
 }
@@ -126,13 +137,24 @@ impl Question {
             step,
             without: Vec::new(),
             conflict: Vec::new(),
-            word: None,
+            guess: None,
+            is_settled: false,
             far: None,
         }
     }
 
-    /// Whether it is not asked on exactly what held: see [`loosen`](crate::loosen) and [`word`](crate::word).
+    /// Whether it is that bytes are put in.
+    pub fn is_insert(&self) -> bool {
+        matches!(self.guess, Some(Guess::Insert(_)))
+    }
+
+    /// Whether it is that an option is given.
+    pub fn is_option(&self) -> bool {
+        matches!(self.guess, Some(Guess::Arguments(_)))
+    }
+
+    /// Whether it is not asked on exactly what held: see [`loosen`](crate::loosen) and [`guess`](crate::guess).
     pub fn is_loose(&self) -> bool {
-        !self.without.is_empty() || !self.conflict.is_empty() || self.word.is_some()
+        !self.without.is_empty() || !self.conflict.is_empty() || self.guess.is_some()
     }
 }

@@ -84,9 +84,16 @@ fn held<'p>(product: &'p Product, question: &Question) -> Option<&'p Held> {
 /// How often the same was tried in vain, so that nothing is tried over and over.
 fn weariness(scene: &View<'_>, product: &Product, question: &Question) -> f32 {
     let vain = vain(scene, product, question.edge);
+    if question.is_option() {
+        // With one more of other options it is hardly less in vain.
+        return OPTION * vain;
+    }
     let now = scene.tries_now(product, question);
     vain.min(now.unwrap_or(u32::MAX) as f32).sqrt()
 }
+
+/// What is added for an option each time that it was given in vain.
+const OPTION: f32 = 4.0;
 
 fn vain(scene: &View<'_>, product: &Product, edge: Edge) -> f32 {
     let tries = scene.tries(product.stock, edge);
@@ -113,6 +120,7 @@ impl Strategy for Shadow {
                 match parting.and_then(|parting| question.step.checked_sub(parting.step)) {
                     // Breadth first from where they part.
                     Some(behind) => Some(10.0 + weariness + (1.0 + behind as f32).ln() * 0.2),
+                    None if question.is_settled => Some(ALONE + weariness),
                     None => is_alone(product, question).then_some(ALONE + weariness),
                 }
             }
@@ -144,6 +152,9 @@ impl Strategy for Infect {
             // What the change reads may be the same on this way, and another on another.
             Aim::Flip => {
                 let context = held(product, question).map_or(0, |held| held.context);
+                if question.is_option() {
+                    return None;
+                }
                 let far = scene.to_feeding(question, context);
                 let far = far.map_or(ASTRAY, |far| ASTRAY.min(far as f32));
                 Some(toward(scene, product, question, 0.5 * far))
@@ -170,10 +181,15 @@ impl Strategy for Propagate {
             Aim::Flip => {}
         }
         let first = product.reached.values().min()?;
-        // What follows the change can use what it made.
-        question.step.checked_sub(*first)?;
-        let leaf = product.effects.last().map_or(*first, |effect| effect.step);
-        let gap = question.step.abs_diff(leaf) as f32;
+        let gap = match question.is_option() {
+            true => 0.0,
+            false => {
+                // What follows the change can use what it made.
+                question.step.checked_sub(*first)?;
+                let leaf = product.effects.last().map_or(*first, |effect| effect.step);
+                question.step.abs_diff(leaf) as f32
+            }
+        };
         let gap = (1.0 + gap).ln() * 0.3;
         let context = held(product, question).map_or(0, |held| held.context);
         let using = scene.to_using(question, context).unwrap_or(FAR).min(FAR);

@@ -40,6 +40,8 @@ pub struct Half<'a> {
     pub calls: CallGraph,
     /// The statement of each number.
     stmts: Vec<Option<StmtId>>,
+    /// The number of each statement, plus 1.
+    sites: Vec<Site>,
     /// The number of each function, plus 1.
     functions: Vec<u32>,
     flows: Vec<OnceCell<Flow>>,
@@ -62,6 +64,7 @@ impl<'a> Half<'a> {
                 .map(|number| number.wrapping_add(1))
                 .collect(),
             stmts,
+            sites: numbers.iter().map(|number| number + 1).collect(),
             changes: FxHashMap::default(),
         }
     }
@@ -70,6 +73,11 @@ impl<'a> Half<'a> {
     pub fn stmt(&self, site: Site) -> Option<StmtId> {
         let number = site.checked_sub(1).filter(|_| site < MODEL_SITES)?;
         *self.stmts.get(number as usize)?
+    }
+
+    /// The number of a statement, as events have it.
+    pub fn site(&self, stmt: StmtId) -> Option<Site> {
+        self.sites.get(stmt.index()).copied()
     }
 
     /// The number of a function plus 1, as events have it.

@@ -14,6 +14,7 @@ use beagle_trace::node::NodeId;
 use beagle_trace::{Event, Input, Trace};
 use rustc_hash::{FxHashMap, FxHasher};
 
+use crate::insert::Insert;
 use crate::shape::Shape;
 
 /// A word of the input that was compared with a text.
@@ -46,6 +47,11 @@ impl Word {
         }
         let (before, after) = (self.from - part.start, end - part.start);
         Some([bytes.get(..before)?, &self.text, bytes.get(after..)?].concat())
+    }
+
+    /// The text before the word.
+    pub fn inserted(&self) -> Insert {
+        Insert::new(self.source, self.from, self.text.to_vec())
     }
 
     /// The input with the text in place of the word, if inputs of this shape can have it.

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use beagle_solver::{Answer, Budget, Core, Expr, Path, Pool, Unknown};
+use beagle_solver::{Answer, Budget, Core, Path, Pool, Solver, Unknown};
 use beagle_trace::Input;
 
 use super::Engine;
 use crate::frontier::Chosen;
+use crate::guess::Guess;
+use crate::insert::Insert;
 use crate::loosen::{self, Loose};
 use crate::product::Product;
 use crate::question::{Aim, From, Question};
@@ -65,13 +67,14 @@ impl Engine<'_> {
             return None;
         }
         let trier = self.frontier.trier(chosen.strategy);
-        if let Some(word) = &question.word {
+        if let Some(guess) = &question.guess {
             self.scene.tried(trier, &record.product, &question);
             self.frontier.spend(chosen, 1);
-            return word.put(&record.input, &self.options.shape);
+            return guess.put(&record.input, &self.options.shape);
         }
         // None of the ways that were seen.
         if question.aim == Aim::Flip
+            && !question.is_settled
             && let Some(held) = record.product.held.get(question.prefix)
             && held.is_open()
             && let Some(seen) = self
@@ -105,6 +108,26 @@ impl Engine<'_> {
             });
             self.frontier.add_last(&self.scene, at.run, product);
         }
+        let is_change = match question.aim {
+            Aim::Output | Aim::Parting | Aim::Infection => true,
+            Aim::Flip => {
+                let held = product.held.get(question.prefix);
+                question.is_settled || held.is_some_and(|held| held.alone)
+            }
+            Aim::Fault => false,
+        };
+        if question.without.is_empty()
+            && matches!(answer, Answer::Unsatisfiable(_))
+            && is_change
+            && let Some(insert) = alone((pool, solver), (product, &record.input), &question)
+        {
+            product.questions.push(Question {
+                is_settled: true,
+                guess: Some(Guess::Insert(insert.behind())),
+                ..question.clone()
+            });
+            self.frontier.add_last(&self.scene, at.run, product);
+        }
         if question.without.is_empty()
             && let Answer::Unsatisfiable(core) = &answer
             && let Some(cost) = strategy::hindrance(&self.scene.view(trier), product, &question)
@@ -120,7 +143,7 @@ impl Engine<'_> {
         if question.without.is_empty()
             && let Answer::Unsatisfiable(core) = &answer
             && let From::One(side) = question.from
-            && !is_own(&record.product, core, side)
+            && !is_own(&record.product, core, side, question.prefix)
         {
             // Only the other version stands in the way.
             let own = &mut record.own[side as usize];
@@ -180,17 +203,35 @@ impl Engine<'_> {
     }
 }
 
+/// What the bytes that a question is about would have to be if nothing stood in the way.
+fn alone(
+    (pool, solver): (&mut Pool, &mut Solver),
+    (product, input): (&Product, &Input),
+    question: &Question,
+) -> Option<Insert> {
+    let mut nothing = Loose::only(pool, product, input, Vec::new());
+    match nothing.ask(pool, solver, &question.asked) {
+        Answer::Satisfiable(model) => {
+            let answer = model.apply(pool, product.path.hint()).ok()?;
+            Insert::of(input, &answer)
+        }
+        Answer::Unsatisfiable(_) | Answer::Unknown(_) => None,
+    }
+}
+
 impl Own {
     fn of(pool: &mut Pool, product: &Product, input: &Input, side: Side) -> Self {
+        let held = product.held.iter().enumerate();
+        let places = held.filter_map(|(index, held)| Some((held.place(side, index)?, index)));
+        let mut places: Vec<_> = places.collect();
+        places.sort_by_key(|(place, _)| place.order());
         let mut path = Path::new(pool, input.clone());
-        let mut prefix = vec![0];
-        let conditions: Vec<Expr> = product.path.conditions().to_vec();
-        for (held, condition) in product.held.iter().zip(conditions) {
-            if held.from.includes(side) {
-                path.push(pool, condition);
-            }
-            prefix.push(path.conditions().len());
+        for &(_, index) in &places {
+            let condition = product.path.conditions()[index];
+            path.push(pool, condition);
         }
+        let before = |prefix| places.partition_point(|(place, _)| place.is_before(prefix));
+        let prefix = (0..=product.held.len()).map(before).collect();
         Self { path, prefix }
     }
 }
@@ -206,11 +247,14 @@ fn fill(input: &mut Input, had: u32) {
     }
 }
 
-/// Whether all conditions of a conflict are of one version.
-fn is_own(product: &Product, core: &Core, side: Side) -> bool {
+/// Whether all conditions of a conflict are of one version, and it held them before what is asked.
+fn is_own(product: &Product, core: &Core, side: Side, prefix: usize) -> bool {
     let mut conditions = core.path.iter();
     conditions.all(|&index| {
         let held = product.held.get(index);
-        held.is_none_or(|held| held.from.includes(side))
+        held.is_none_or(|held| {
+            let place = held.place(side, index);
+            place.is_some_and(|place| place.is_before(prefix))
+        })
     })
 }

@@ -18,6 +18,7 @@ mod prune;
 mod reach;
 mod refactorings;
 mod sequences;
+mod spoilt;
 mod support;
 mod unsaid;
 mod words;

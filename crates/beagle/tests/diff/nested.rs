@@ -67,10 +67,11 @@ fn a_name_that_leaves_the_block_in_which_it_was_given() {
     ] {
         let report = pair
             .diff(&format!(
-                "--first --stdin one --max-runs 800 --strategy {strategy}"
+                "--first --stdin one --max-runs 1400 --strategy {strategy}"
             ))
+            // 147 to 893 runs of the two, as chance decides.
             .is("different", 1)
-            .within(800);
+            .within(1400);
         let found = report.one("output").stdin();
         let names = found.iter().filter(|&&byte| byte == b'[');
         assert!(names.count() > 1, "{report}");

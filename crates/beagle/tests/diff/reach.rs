@@ -69,9 +69,10 @@ int main(int argc, char **argv)
 #[test]
 fn an_option_and_its_argument() {
     let pair = Pair::edited(OPTIONS, &[(", what, why", ", why, why")]);
-    // 10 to 14 runs, as chance decides; 64 to 78 when all assignments were as near as any other.
+    // 3 runs; 10 to 14, as chance decides, when options were found letter by letter, and 64 to 78 when all assignments
+    // were as near as any other.
     let words = "--first --strategy reach,prune --stdin-text '[1, 2, [3], 4]' -- {-c}";
-    pair.diff(words).is("different", 1).within(30);
+    pair.diff(words).is("different", 1).within(8);
 }
 
 /// Names, values and, if that is asked for, lists of items.
@@ -150,9 +151,9 @@ fn states_behind_an_option() {
 /// Chance decides the same for the same number, and something else for another one.
 #[test]
 fn chance_can_be_told_how_to_decide() {
-    let pair = Pair::edited(OPTIONS, &[(", what, why", ", why, why")]);
+    let pair = Pair::edited(STATES, &[("c == ',' ? 1 : 2", "c == ',' ? 1 : 3")]);
     let queries = |chance: u32| {
-        let words = "--first --strategy reach,prune --stdin-text '[1, 2, [3], 4]' -- {-c}";
+        let words = "--first --strategy reach,prune --stdin-text ab=cdefg -- {-u}";
         let report = pair.diff(&format!("--chance {chance} {words}"));
         report.json["queries"].as_u64().unwrap()
     };
