@@ -48,9 +48,7 @@ impl Goal {
     fn back(&self, product: &Product, prefix: usize) -> Option<usize> {
         let last = |is_back: &dyn Fn(&Question) -> bool| {
             let mut questions = product.questions.iter();
-            questions.rposition(|question| {
-                question.aim == Aim::Flip && question.guess.is_none() && is_back(question)
-            })
+            questions.rposition(|question| is_sure(question) && is_back(question))
         };
         match self {
             // The last branch where it left these ways.
@@ -76,8 +74,8 @@ impl Astray {
                 (before.goal.clone(), before.times + 1)
             }
             _ if !asked.without.is_empty() => (Goal::Ways(ways(from, asked)), 0),
-            // What does nothing new is not worth it.
-            _ if asked.aim == Aim::Flip && product.news > 0 => {
+            // What does nothing new is not worth it, and what was put in was to bring it back already.
+            _ if asked.aim == Aim::Flip && product.news > 0 && !asked.is_insert() => {
                 let after = from.visited.iter().filter(|(_, step)| **step > asked.step);
                 (Goal::Changes(after.map(|(&key, _)| key).collect()), 0)
             }
@@ -119,8 +117,13 @@ fn as_before(from: &Product, asked: usize, product: &Product) -> Option<usize> {
     let (at, to) = other?;
     product.questions.iter().position(|question| {
         let is_way = question.prefix == at && question.edge.to == Some(to);
-        question.aim == Aim::Flip && question.guess.is_none() && is_way
+        is_sure(question) && is_way
     })
+}
+
+/// Whether a question turns a condition around, and can be asked as it stands.
+fn is_sure(question: &Question) -> bool {
+    question.aim == Aim::Flip && question.guess.is_none() && !question.is_settled
 }
 
 /// So many conditions are soon.

@@ -126,6 +126,7 @@ impl Queue {
             if let Some(&hindrance) = hindrance
                 && question.aim == Aim::Flip
                 && !question.is_loose()
+                && !question.is_settled
             {
                 cost = cost.min(hindrance);
             }

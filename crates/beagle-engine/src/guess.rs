@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use beagle_trace::Input;
+use beagle_trace::{Input, Source};
 
 use crate::insert::Insert;
 use crate::options::with_arguments;
@@ -17,7 +17,7 @@ pub enum Guess {
     /// A few bytes more.
     Insert(Insert),
     /// Other arguments, with the name of the program.
-    Arguments(Rc<[Vec<u8>]>),
+    Arguments(Rc<[Source]>),
 }
 
 impl Guess {

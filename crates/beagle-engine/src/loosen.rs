@@ -85,6 +85,7 @@ pub fn hindrances(product: &Product, question: &Question, conflict: &[usize]) ->
         let is_branch = |held: &Held| matches!(held.kind, ConditionKind::Branch { .. });
         other.aim == Aim::Flip
             && !other.is_loose()
+            && !other.is_settled
             && free.contains(&other.prefix)
             && product.held.get(other.prefix).is_some_and(is_branch)
     };

@@ -11,7 +11,7 @@ use beagle_trace::{DEFAULT_PAD, Input, Source, SourceKind};
 use crate::guess::Guess;
 use crate::product::Product;
 use crate::question::{Aim, Edge, From, Question};
-use crate::shape::Shape;
+use crate::shape::{Bounds, Shape};
 use crate::twin::{Side, Twin};
 
 /// What an option gets that wants an argument: a number and a word.
@@ -63,7 +63,8 @@ impl Options {
         Self(all)
     }
 
-    /// Asks for each option that the input of a run does not give, and to do without each that it does.
+    /// Asks for each option that the input of a run does not give, and to do without each that it does: once for the
+    /// same arguments, whatever else the input is, as what comes of it can be varied in turn.
     pub fn ask(&self, twin: &Twin<'_>, input: &Input, shape: &Shape, product: &mut Product) {
         let mut questions = Vec::new();
         // Those before one that is given were asked for without it, so that no set of them comes in several orders.
@@ -105,47 +106,45 @@ impl Options {
         product.questions.extend(questions);
     }
 
-    /// The arguments with an option more, if the input does not give it and there is room for it.
-    fn with(&self, known: &Known, input: &Input, shape: &Shape) -> Option<Vec<Vec<u8>>> {
+    /// The arguments with an option more, if there is room for it.
+    fn with(&self, known: &Known, input: &Input, shape: &Shape) -> Option<Vec<Source>> {
         let CommandOption { text, takes, .. } = &known.option;
         let count = input.arg_count() as usize;
-        let arguments = &input.sources[..count];
         let letter = text.get(1).filter(|_| text.len() == 2);
-        let mut all: Vec<Vec<u8>> = (arguments.iter())
-            .map(|source| source.content().to_vec())
-            .collect();
+        let mut all = input.sources[..count].to_vec();
         let mut word = text.clone();
         match (takes, letter) {
             (true, Some(_)) => word.push(ARGUMENT),
             (true, None) => word.extend([b'=', ARGUMENT]),
             (false, _) => {}
         }
-        if shape.arguments.is_none() {
-            all.insert(1.min(all.len()), word);
+        if can_move(shape) {
+            all.insert(1.min(count), argument(word));
             return Some(all);
         }
         // No more words: it joins other options of one letter, or takes the place of a word.
         let keys = SourceKey::of_input(input);
-        let has_room = |at: usize, more: usize| {
-            arguments[at].symbolic && shape.has_room(&keys[at], input, at, more)
-        };
-        let cluster = |at: &usize| is_cluster(arguments[*at].content());
-        let Some(&letter) = letter.filter(|_| (1..count).any(|at| cluster(&at))) else {
-            let more = |at: usize| word.len().saturating_sub(arguments[at].content().len());
-            let at = (1..count).find(cluster).or((count > 1).then_some(1))?;
-            all[at] = has_room(at, more(at)).then_some(word)?;
+        let has_room =
+            |at: usize, more: usize| all[at].symbolic && shape.has_room(&keys[at], input, at, more);
+        let mut clusters = (1..count).filter(|&at| is_cluster(all[at].content()));
+        let Some(&letter) = letter.filter(|_| clusters.clone().next().is_some()) else {
+            let at = clusters.next().or((count > 1).then_some(1))?;
+            let more = word.len().saturating_sub(all[at].content().len());
+            all[at].bytes = has_room(at, more).then_some(word)?;
             return Some(all);
         };
         // Before them, or behind all if it wants an argument and they do not.
-        let at = (1..count).filter(cluster).find(|&at| {
-            let mut letters = arguments[at].content()[1..].iter();
+        let at = clusters.find(|&at| {
+            let mut letters = all[at].content()[1..].iter();
             has_room(at, 1 + usize::from(*takes))
                 && (!takes || letters.all(|&letter| self.is_plain(letter)))
         })?;
+        let mut bytes = all[at].content().to_vec();
         match takes {
-            true => all[at].extend([letter, ARGUMENT]),
-            false => all[at].insert(1, letter),
+            true => bytes.extend([letter, ARGUMENT]),
+            false => bytes.insert(1, letter),
         }
+        all[at].bytes = bytes;
         Some(all)
     }
 
@@ -163,34 +162,51 @@ fn is_cluster(word: &[u8]) -> bool {
 
 /// The arguments without an option of one letter that wants no argument, if there can be fewer or something else that
 /// means nothing can take its place.
-fn without(known: &Known, input: &Input, shape: &Shape) -> Option<Vec<Vec<u8>>> {
+fn without(known: &Known, input: &Input, shape: &Shape) -> Option<Vec<Source>> {
     let CommandOption { text, takes, .. } = &known.option;
     let &[b'-', letter] = text.as_slice() else {
         return None;
     };
-    let arguments = &input.sources[..input.arg_count() as usize];
-    let at = arguments.iter().skip(1).position(|source| {
+    let mut all = input.sources[..input.arg_count() as usize].to_vec();
+    let gives = |source: &Source| {
         let word = source.content();
         is_cluster(word) && word.contains(&letter)
-    })? + 1;
-    let mut all: Vec<Vec<u8>> = (arguments.iter())
-        .map(|source| source.content().to_vec())
-        .collect();
+    };
+    let at = all.iter().skip(1).position(gives)? + 1;
     let key = &SourceKey::of_input(input)[at];
-    if *takes || !arguments[at].symbolic || !shape.has_room(key, input, at, 0) {
+    if *takes || !all[at].symbolic || !shape.has_room(key, input, at, 0) {
         return None;
     }
-    all[at].retain(|&byte| byte != letter);
-    let is_last = !all[at + 1..].iter().any(|word| is_cluster(word));
-    match (all[at].as_slice(), shape.arguments) {
-        (b"-", None) => {
+    let mut word = all[at].content().to_vec();
+    word.retain(|&byte| byte != letter);
+    let mut after = all[at + 1..].iter();
+    let is_last = !after.any(|source| is_cluster(source.content()));
+    match word.as_slice() {
+        b"-" if can_move(shape) => {
             all.remove(at);
         }
-        (b"-", Some(_)) if is_last => all[at] = b"--".to_vec(),
-        (b"-", Some(_)) => return None,
-        _ => {}
+        b"-" if is_last => all[at].bytes = b"--".to_vec(),
+        b"-" => return None,
+        _ => all[at].bytes = word,
     }
     Some(all)
+}
+
+/// Whether words may come before others: nothing that the user fixed of one would be of another then.
+fn can_move(shape: &Shape) -> bool {
+    let is_argument = |bounds: &Bounds| matches!(bounds.source, SourceKey::Argument(_));
+    shape.arguments.is_none() && !shape.bounds.iter().any(is_argument)
+}
+
+/// A new argument.
+fn argument(bytes: Vec<u8>) -> Source {
+    Source {
+        kind: SourceKind::Argument,
+        name: Vec::new(),
+        bytes,
+        symbolic: true,
+        pad: DEFAULT_PAD,
+    }
 }
 
 /// Whether an input gives an option, as far as can be seen from its words.
@@ -206,23 +222,11 @@ fn is_given(known: &Known, input: &Input) -> bool {
 }
 
 /// An input with other arguments.
-pub fn with_arguments(input: &Input, shape: &Shape, arguments: &[Vec<u8>]) -> Input {
-    let count = input.arg_count() as usize;
-    let more = arguments.len().saturating_sub(count);
-    let added = Source {
-        kind: SourceKind::Argument,
-        name: Vec::new(),
-        bytes: Vec::new(),
-        symbolic: true,
-        pad: DEFAULT_PAD,
+pub fn with_arguments(input: &Input, shape: &Shape, arguments: &[Source]) -> Input {
+    let rest = &input.sources[input.arg_count() as usize..];
+    let mut input = Input {
+        sources: [arguments, rest].concat(),
     };
-    let mut sources = input.sources[..count.min(arguments.len())].to_vec();
-    sources.extend(std::iter::repeat_n(added, more));
-    for (source, bytes) in sources.iter_mut().zip(arguments) {
-        source.bytes.clone_from(bytes);
-    }
-    sources.extend_from_slice(&input.sources[count..]);
-    let mut input = Input { sources };
     shape.keep_to(&mut input);
     input
 }
@@ -232,7 +236,6 @@ mod tests {
     use beagle_program::StmtId;
 
     use super::*;
-    use crate::shape::Bounds;
 
     /// `-c`, `-q`, `-w N` and `--colour`.
     fn options() -> Options {
@@ -314,14 +317,32 @@ mod tests {
 
     #[test]
     fn what_the_user_fixed_stays() {
-        let shape = Shape {
-            arguments: Some(2),
-            bounds: vec![Bounds {
-                source: SourceKey::Argument(1),
-                fixed: vec![(0, b'-'), (1, b'c')],
-                most: None,
-            }],
+        let bounds = vec![Bounds {
+            source: SourceKey::Argument(1),
+            fixed: vec![(0, b'-'), (1, b'c')],
+            most: None,
+        }];
+        for arguments in [Some(2), None] {
+            let bounds = bounds.clone();
+            let shape = Shape { arguments, bounds };
+            assert_eq!(varied(&["-c"], &shape), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn what_does_not_vary_of_a_word_goes_with_it() {
+        let any = Shape::default();
+        let mut input = Input::from_args("p", ["-c", "name"]);
+        input.sources[2].symbolic = false;
+        let options = options();
+        let symbolic = |arguments: Option<Vec<Source>>| {
+            let varied = with_arguments(&input, &any, &arguments.unwrap());
+            let flags = varied.sources.iter().map(|source| source.symbolic);
+            flags.collect::<Vec<_>>()
         };
-        assert_eq!(varied(&["-c"], &shape), [""; 0]);
+        let with = options.with(&options.0[1], &input, &any);
+        assert_eq!(symbolic(with), [false, true, true, false]);
+        let without = without(&options.0[0], &input, &any);
+        assert_eq!(symbolic(without), [false, false]);
     }
 }

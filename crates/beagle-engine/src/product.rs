@@ -222,6 +222,7 @@ impl Product {
             infected: FxHashSet::default(),
             compared_words: Default::default(),
             unequal: FxHashSet::default(),
+            settled: FxHashSet::default(),
             known: FxHashMap::default(),
             closing: [Closing::new(&twin.old), Closing::new(&twin.new)],
             done: FxHashMap::default(),
@@ -291,6 +292,8 @@ struct Builder<'a> {
     compared_words: [Vec<usize>; 2],
     /// What was compared before.
     unequal: FxHashSet<(Expr, Expr)>,
+    /// What changes decided by conditions that were held already.
+    settled: FxHashSet<(Site, Expr)>,
     /// The conditions that are held already.
     known: FxHashMap<Expr, usize>,
     /// The branches that each version is in.
@@ -616,20 +619,14 @@ impl Builder<'_> {
         };
         // What was held before needs no asking; perhaps the other version held it.
         if let Some(&index) = self.known.get(&expr) {
-            if !self.new_alone && self.is_changed(site) {
-                let first = self.product.questions.len();
-                self.flips(from, site, &kind, expr);
-                for question in &mut self.product.questions[first..] {
-                    question.is_settled = true;
-                }
-            }
+            self.ask_settled(from, site, &kind, expr);
             let now = self.product.held.len();
             let held: &mut Held = &mut self.product.held[index];
-            if let (From::One(before), From::One(side)) = (held.from, from)
-                && before != side
+            if let From::One(before) = held.from
+                && from.includes(before.other())
             {
                 held.from = From::Both;
-                held.joined = Some((side, now));
+                held.joined = Some((before.other(), now));
                 held.alone = false;
             }
             return;
@@ -651,6 +648,28 @@ impl Builder<'_> {
             alone: self.alone,
             joined: None,
         });
+    }
+
+    /// Asks for the other ways on where a change decides by what the run settled before: another byte may be what
+    /// this one cannot be.
+    fn ask_settled(&mut self, from: From, site: Site, kind: &ConditionKind, expr: Expr) {
+        let decides = matches!(
+            kind,
+            ConditionKind::Branch { .. } | ConditionKind::Switch { .. }
+        );
+        if self.new_alone
+            || !decides
+            || !self.is_changed(site)
+            || !self.settled.insert((site, expr))
+        {
+            return;
+        }
+        let (first, cut) = (self.product.questions.len(), self.product.cut);
+        self.flips(from, site, kind, expr);
+        self.product.cut = cut;
+        for question in &mut self.product.questions[first..] {
+            question.is_settled = true;
+        }
     }
 
     fn is_changed(&self, site: Site) -> bool {

@@ -289,7 +289,7 @@ impl Strategy for Isolation {
     }
 
     fn cost(&self, scene: &View<'_>, product: &Product, question: &Question) -> Option<f32> {
-        if question.aim != Aim::Flip {
+        if question.aim != Aim::Flip || question.is_option() || question.is_settled {
             return None;
         }
         let context = held(product, question).map_or(0, |held| held.context);
@@ -370,7 +370,7 @@ impl Strategy for Unguided {
 /// The cost of going where no run has been, wherever that is.
 fn elsewhere(scene: &View<'_>, product: &Product, question: &Question) -> Option<f32> {
     // To ask without what stands in the way is part of reaching changes.
-    let is_its_own = question.aim == Aim::Flip && !question.is_loose();
+    let is_its_own = question.aim == Aim::Flip && !question.is_loose() && !question.is_settled;
     is_its_own.then(|| 20.0 + anytime(scene, product, question))
 }
 

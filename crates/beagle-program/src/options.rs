@@ -28,11 +28,7 @@ pub fn command_options(program: &Program) -> Vec<CommandOption> {
                 Some("getopt_long" | "getopt_long_only") => true,
                 _ => continue,
             };
-            let looking = Looking {
-                program,
-                function,
-                call,
-            };
+            let looking = Looking::of(program, function, call);
             let arguments = program.arguments(call);
             all.extend(looking.short(arguments.get(2)));
             if is_long {
@@ -48,9 +44,27 @@ struct Looking<'p> {
     program: &'p Program,
     function: FunctionId,
     call: StmtId,
+    /// Where what it returns is kept.
+    places: Vec<Operand>,
 }
 
-impl Looking<'_> {
+impl<'p> Looking<'p> {
+    fn of(program: &'p Program, function: FunctionId, call: StmtId) -> Self {
+        let kept = program.function_stmts(function).filter_map(|store| {
+            let is_store = matches!(program.stmt(store).op, Op::Store { .. });
+            match program.operands(store) {
+                &[given, to] if is_store && plain(program, given) == Some(call) => Some(to),
+                _ => None,
+            }
+        });
+        Self {
+            program,
+            function,
+            call,
+            places: kept.collect(),
+        }
+    }
+
     /// Those of one letter, from the text that lists them.
     fn short(&self, given: Option<&Operand>) -> Vec<CommandOption> {
         let text = given.and_then(|&given| self.program.text(given));
@@ -113,7 +127,7 @@ impl Looking<'_> {
                     let &[left, right] = program.operands(test) else {
                         return None;
                     };
-                    let is_it = |a, b| self.is_result(a) && program.number(b) == Some(returned);
+                    let is_it = |a, b| program.number(b) == Some(returned) && self.is_result(a);
                     (is_it(left, right) || is_it(right, left)).then_some((stmt, to))
                 }
                 _ => None,
@@ -127,20 +141,10 @@ impl Looking<'_> {
         let Some(from) = plain(program, value) else {
             return false;
         };
-        let (Op::Load { .. }, Some(&address)) =
-            (program.stmt(from).op, program.operands(from).first())
-        else {
-            return from == self.call;
-        };
-        program.function_stmts(self.function).any(|store| {
-            let is_store = matches!(program.stmt(store).op, Op::Store { .. });
-            match program.operands(store) {
-                &[given, to] => {
-                    is_store && to == address && plain(program, given) == Some(self.call)
-                }
-                _ => false,
-            }
-        })
+        match (program.stmt(from).op, program.operands(from)) {
+            (Op::Load { .. }, [address, ..]) => self.places.contains(address),
+            _ => from == self.call,
+        }
     }
 }
 

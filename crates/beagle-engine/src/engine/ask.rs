@@ -29,6 +29,9 @@ const ROUNDS: [Duration; 3] = [
     Duration::from_millis(2000),
 ];
 
+/// The time to find out what bytes would have to be.
+const ATTEMPT: Duration = Duration::from_millis(5);
+
 /// An argument of which nothing is known: a number and a word.
 const NEW_ARGUMENT: &[u8] = b"1";
 
@@ -84,10 +87,11 @@ impl Engine<'_> {
             question.asked = seen.iter().map(|&way| self.pool.not(way)).collect();
         }
         self.scene.tried(trier, &record.product, &question);
-        self.solver.set_budget(Budget {
+        let budget = Budget {
             question: ROUNDS[(at.round as usize).min(ROUNDS.len() - 1)],
             deadline: Some(self.options.deadline),
-        });
+        };
+        self.solver.set_budget(budget);
         self.status.queries += 1;
         self.frontier.account(chosen.strategy).queries += 1;
         self.frontier.spend(chosen, 1);
@@ -116,17 +120,22 @@ impl Engine<'_> {
             }
             Aim::Fault => false,
         };
-        if question.without.is_empty()
-            && matches!(answer, Answer::Unsatisfiable(_))
-            && is_change
-            && let Some(insert) = alone((pool, solver), (product, &record.input), &question)
-        {
-            product.questions.push(Question {
-                is_settled: true,
-                guess: Some(Guess::Insert(insert.behind())),
-                ..question.clone()
+        if question.without.is_empty() && matches!(answer, Answer::Unsatisfiable(_)) && is_change {
+            self.status.queries += 1;
+            self.frontier.spend(chosen, 1);
+            solver.set_budget(Budget {
+                question: ATTEMPT,
+                ..budget
             });
-            self.frontier.add_last(&self.scene, at.run, product);
+            if let Some(insert) = alone((pool, solver), (product, &record.input), &question) {
+                product.questions.push(Question {
+                    is_settled: true,
+                    guess: Some(Guess::Insert(insert.behind())),
+                    ..question.clone()
+                });
+                self.frontier.add_last(&self.scene, at.run, product);
+            }
+            solver.set_budget(budget);
         }
         if question.without.is_empty()
             && let Answer::Unsatisfiable(core) = &answer
