@@ -51,7 +51,8 @@ fn the_next_character_may_be_what_the_first_cannot() {
     );
     pair.write("values", b"k=1\n");
     let report = pair.diff(&format!("--strategy {TECHNIQUES} --first --stdin values"));
-    report.is("different", 1).within(12);
+    // 3 runs; 14 to 17, as chance decides, when only what is there could become another.
+    report.is("different", 1).within(9);
 }
 
 /// Ranges of numbers, and what they come to.
@@ -95,5 +96,6 @@ int main(int argc, char **argv)
 fn a_sign_between_words_comes_with_another_word() {
     let pair = Pair::edited(LIST, &[("from <= last + 1", "from <= last")]);
     let report = pair.diff(&format!("--strategy {TECHNIQUES} --first -- {{1}}"));
-    report.is("different", 1).within(30);
+    // 6 runs; 9 when the comma came alone.
+    report.is("different", 1).within(8);
 }
