@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use beagle_trace::Input;
 use command_fds::{CommandFdExt, FdMapping};
@@ -240,23 +240,29 @@ impl Process {
 
     /// Waits until it is its turn again.
     fn wait(&mut self, time: Duration) -> Result<(), Error> {
+        let deadline = Instant::now() + time;
         let control = &mut self.running.control;
-        let set = control.set_read_timeout(Some(time));
-        set.map_err(doing("wait for the program of the fast lane"))?;
         let mut turn = [0];
-        match control.read(&mut turn) {
-            Ok(1) => Ok(()),
-            Ok(_) => Err(self.running.ended()),
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
-                ) =>
-            {
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
                 self.running.stop();
-                Err(Error::Stuck)
+                return Err(Error::Stuck);
             }
-            Err(_) => Err(self.running.ended()),
+            let set = control.set_read_timeout(Some(left));
+            set.map_err(doing("wait for the program of the fast lane"))?;
+            match control.read(&mut turn) {
+                Ok(1) => return Ok(()),
+                Ok(_) => return Err(self.running.ended()),
+                Err(error) => match error.kind() {
+                    // With a time limit, the system does not resume a read by itself, not even where
+                    // nothing handles the signal.
+                    io::ErrorKind::Interrupted
+                    | io::ErrorKind::WouldBlock
+                    | io::ErrorKind::TimedOut => {}
+                    _ => return Err(self.running.ended()),
+                },
+            }
         }
     }
 }

@@ -3,6 +3,10 @@
 
 mod support;
 
+use std::process::Command;
+use std::time::Duration;
+
+use beagle_lane::Process;
 use beagle_trace::Input;
 use support::{fresh, make_text, run};
 
@@ -178,6 +182,21 @@ fn what_does_not_end_is_stopped() {
     let all = run(&mut process, &[args(["x"]), args([]), args(["y"])], false);
     let ends: Vec<_> = all.iter().map(|(it, _)| (it.timed_out(), it.end)).collect();
     assert_eq!(ends, [(true, 9), (false, 3 << 8), (true, 9)]);
+}
+
+/// As with Ctrl-Z and `fg`: the wait for the program is cut short then.
+#[test]
+fn beagle_may_be_stopped_and_go_on() {
+    let made = make_text("int main(void) { for (;;) ; }");
+    let mut setup = made.setup();
+    setup.time = Duration::from_secs(1);
+    let mut process = Process::start(setup).unwrap();
+    let itself = std::process::id();
+    let script = format!("sleep 0.3; kill -STOP {itself}; sleep 0.1; kill -CONT {itself}");
+    let mut helper = Command::new("sh").args(["-c", &script]).spawn().unwrap();
+    let all = run(&mut process, &[args([])], false);
+    assert!(helper.wait().unwrap().success());
+    assert!(all[0].0.timed_out());
 }
 
 #[test]

@@ -11,6 +11,9 @@
 #endif
 #define PR_SYS_DISPATCH_ON 1
 
+/* What a call returns that a signal, such as the tick, cut short. */
+#define INTERRUPTED (-4)
+
 int lane_active = 0;
 
 extern int bg_lane_main(int argc, char **argv, char **envp);
@@ -232,7 +235,11 @@ static void run_forked(const u8 *base, const u8 *input) {
     lane_system(__NR_exit_group, 0, 0, 0, 0, 0, 0);
   }
   int status = 0;
-  if (child < 0 || lane_system(__NR_wait4, child, (i64)&status, 0, 0, 0, 0) != child || status != 0)
+  i64 ended;
+  do
+    ended = lane_system(__NR_wait4, child, (i64)&status, 0, 0, 0, 0);
+  while (child > 0 && ended == INTERRUPTED);
+  if (child < 0 || ended != child || status != 0)
     L->result->flags |= RESULT_REFUSED;
   L->output_next += L->result->kept;
   L->compare_next += L->result->compares;
@@ -265,13 +272,16 @@ static void batch(void) {
 static _Noreturn void serve(void) {
   u8 word = 'r';
   for (;;) {
-    if (lane_system(__NR_write, CONTROL_FD, (i64)&word, 1, 0, 0, 0) != 1)
-      break;
-    i64 got;
+    i64 done;
     do
-      got = lane_system(__NR_read, CONTROL_FD, (i64)&word, 1, 0, 0, 0);
-    while (got == -4);
-    if (got != 1)
+      done = lane_system(__NR_write, CONTROL_FD, (i64)&word, 1, 0, 0, 0);
+    while (done == INTERRUPTED);
+    if (done != 1)
+      break;
+    do
+      done = lane_system(__NR_read, CONTROL_FD, (i64)&word, 1, 0, 0, 0);
+    while (done == INTERRUPTED);
+    if (done != 1)
       break;
     batch();
   }
