@@ -14,7 +14,7 @@ use beagle_engine::{Acts, Glimpse, Place};
 use beagle_trace::Input;
 use beagle_verdict::saved::{self, Kept, Saved};
 use beagle_verdict::{
-    Aspects, Budget, Error, Finding, Group, Groups, Judge, Verdict, Which, minimise,
+    Aspects, Budget, Error, Finding, Group, Groups, Judge, Variety, Verdict, Which, minimise,
 };
 
 use super::tests;
@@ -135,6 +135,9 @@ pub struct Judged {
 const ENOUGH: u64 = 12;
 /// Inputs that wait to be run with sanitizers.
 const MOST_WAITING: usize = 2000;
+
+/// So many inputs with other kinds of characters are tried for a group.
+const MOST_OTHERS: usize = 150;
 
 /// Judges what the search hands over.
 pub struct Court {
@@ -389,6 +392,7 @@ impl Court {
         for &number in &numbers {
             self.tidy(number, tidying, end);
         }
+        self.vary(tidying, end);
         let mut shown: Vec<Shown> = Vec::new();
         for (number, group) in self.groups.ranked() {
             let unheard = self.unheard.get(&group.representative.cause);
@@ -404,6 +408,49 @@ impl Court {
         }
         self.judged.groups = shown;
         Ok(self.judged)
+    }
+
+    /// Where one group shows what kinds of characters do, has the next show others that do the same.
+    fn vary(&mut self, tidying: &Tidying<'_>, end: Instant) {
+        let mut variety = Variety::default();
+        let numbers: Vec<usize> = self.groups.ranked().iter().map(|(n, _)| *n).collect();
+        for (rank, number) in numbers.into_iter().enumerate() {
+            let Some(group) = self.groups.get(number) else {
+                continue;
+            };
+            let finding = group.representative.clone();
+            if rank > 0 && !finding.difference.aspects.time {
+                self.show_otherwise(number, &finding, &variety, tidying, end);
+            }
+            if let Some(group) = self.groups.get(number) {
+                variety.add(&group.representative.input);
+            }
+        }
+    }
+
+    fn show_otherwise(
+        &mut self,
+        number: usize,
+        finding: &Finding,
+        variety: &Variety,
+        tidying: &Tidying<'_>,
+        end: Instant,
+    ) {
+        let rules = &tidying.invocation.rules;
+        let others = variety.others(&finding.input).into_iter();
+        for other in others.filter(|other| rules.allow(other)).take(MOST_OTHERS) {
+            if Instant::now() >= end || tidying.interrupt.is_raised() {
+                return;
+            }
+            let difference = &finding.difference;
+            if matches!(self.judge.still_shows(&other, difference), Ok(true))
+                && let Ok(Verdict::Different(difference)) = self.judge.judge(&other)
+                && difference.signature == finding.difference.signature
+            {
+                self.groups.replace(number, other, *difference);
+                return;
+            }
+        }
     }
 
     /// Makes the input of a group small, and judges it once more with all that there is now.
