@@ -43,6 +43,10 @@ pub struct Act {
     pub change: usize,
     /// In which way.
     pub how: How,
+    /// Whether that was in something that a change or one version alone calls.
+    pub inside: bool,
+    /// Whether old did it, of a change that is in new as well: new did before or does after that.
+    pub aside: bool,
 }
 
 /// The changes that a run executed.
@@ -85,13 +89,16 @@ impl Acts {
             time,
             change,
             how: How::Did,
+            inside: false,
+            aside: false,
         });
         Self::new(acts.collect(), Vec::new())
     }
 
     /// The changes that were executed.
     pub fn changes(&self) -> BTreeSet<usize> {
-        self.acts.iter().map(|act| act.change).collect()
+        let acts = self.acts.iter().filter(|act| !act.aside);
+        acts.map(|act| act.change).collect()
     }
 
     /// The changes in order; what was done before in this order is left out.
@@ -99,7 +106,7 @@ impl Acts {
         let mut changes: Vec<usize> = Vec::new();
         let mut taken = FxHashSet::default();
         let mut last = None;
-        for act in &self.acts {
+        for act in self.acts.iter().filter(|act| !act.aside) {
             let next = act.change;
             match last.replace(next) {
                 None => changes.push(next),
@@ -123,19 +130,21 @@ impl Acts {
     }
 
     /// Some changes in the order in which they act: each when it last did something before an effect
-    /// of all of them was seen. If it never did anything, when it was last executed. What makes something
-    /// that another one reads acts before that one, if it ever did.
+    /// of all of them was seen. If it never did anything, when it was last executed; rather by itself than
+    /// because a change called it. What makes something that another one reads acts before that one, if it
+    /// ever did.
     pub fn order(&self, of: &[usize]) -> Vec<usize> {
-        let mut times: BTreeMap<usize, (How, Vec<u32>)> = BTreeMap::new();
+        let mut times: BTreeMap<usize, ((How, bool), Vec<u32>)> = BTreeMap::new();
         for act in self.acts.iter().filter(|act| of.contains(&act.change)) {
-            let (how, times) = times
+            let weight = (act.how, !act.inside);
+            let (most, times) = times
                 .entry(act.change)
-                .or_insert_with(|| (act.how, Vec::new()));
-            if *how < act.how {
-                *how = act.how;
+                .or_insert_with(|| (weight, Vec::new()));
+            if *most < weight {
+                *most = weight;
                 times.clear();
             }
-            if *how == act.how {
+            if *most == weight {
                 times.push(act.time);
             }
         }
@@ -180,9 +189,13 @@ mod tests {
     }
 
     fn acts(list: &[(u32, usize, How)], effects: &[u32]) -> Acts {
-        let acts = list
-            .iter()
-            .map(|&(time, change, how)| Act { time, change, how });
+        let acts = list.iter().map(|&(time, change, how)| Act {
+            time,
+            change,
+            how,
+            inside: false,
+            aside: false,
+        });
         Acts::new(acts.collect(), effects.to_vec())
     }
 
@@ -201,6 +214,15 @@ mod tests {
         assert_eq!(acts(&list, &[]).order(&[1, 2]), [2, 1]);
         assert_eq!(acts(&list, &[1]).order(&[1, 2]), [2, 1]);
         assert_eq!(acts(&list, &[]).order(&[1, 7]), [1]);
+    }
+
+    #[test]
+    fn what_acts_by_itself_counts_most() {
+        use How::Did;
+        let mut called = acts(&[(0, 1, Did), (1, 2, Did), (2, 1, Did)], &[]);
+        assert_eq!(called.order(&[1, 2]), [2, 1]);
+        called.acts[2].inside = true;
+        assert_eq!(called.order(&[1, 2]), [1, 2]);
     }
 
     #[test]

@@ -50,10 +50,25 @@ struct Mark {
     /// It is in the function that the statement calls, which leaves no events.
     inside: bool,
     how: How,
+    /// It is looked for in the other version as well.
+    aside: bool,
+}
+
+impl Mark {
+    fn new(stmt: StmtId, node: u32, how: How) -> Self {
+        Self {
+            stmt,
+            node,
+            inside: false,
+            how,
+            aside: false,
+        }
+    }
 }
 
 impl Marks {
-    /// The changes of a version: what was deleted is looked for in old, and in new where it was.
+    /// The changes of a version: what was deleted is looked for in old, and in new where it was; what is in
+    /// both in old as well, but only aside.
     pub fn of_changes(twin: &Twin<'_>, side: Side) -> Self {
         let half = twin.half(side);
         let mut marks = Self::new(half);
@@ -61,12 +76,13 @@ impl Marks {
         for (_, changes) in twin.new.changed() {
             changes.iter().for_each(|&change| is_there[change] = true);
         }
-        let mut own: Vec<(StmtId, u32, How)> = Vec::new();
+        let mut own: Vec<Mark> = Vec::new();
         for (stmt, changes) in half.changed() {
             let how = How::of(&half.program.stmt(stmt).op);
-            let wanted = changes.iter();
-            let wanted = wanted.filter(|&&change| is_there[change] == (side == Side::New));
-            own.extend(wanted.map(|&change| (stmt, change as u32, how)));
+            own.extend(changes.iter().map(|&change| Mark {
+                aside: side == Side::Old && is_there[change],
+                ..Mark::new(stmt, change as u32, how)
+            }));
         }
         if side == Side::New && is_there.contains(&false) {
             let correspondence = Correspondence::of(twin.comparison);
@@ -75,7 +91,7 @@ impl Marks {
                 let deleted = deleted.filter(|(_, changes)| changes.contains(&change));
                 let deleted: Vec<StmtId> = deleted.map(|(stmt, _)| stmt).collect();
                 let there = anchors(twin.old.program, &correspondence, &deleted).into_iter();
-                own.extend(there.map(|stmt| (stmt, change as u32, How::Passed)));
+                own.extend(there.map(|stmt| Mark::new(stmt, change as u32, How::Passed)));
             }
         }
         marks.add_all(half, own);
@@ -100,22 +116,30 @@ impl Marks {
         for (stmt, nodes) in graph.marked(version(side)) {
             let nodes = nodes.iter();
             let nodes = nodes.filter(|&&node| graph.is_deletion(node) == (side == Side::Old));
-            own.extend(nodes.map(|&node| (stmt, node as u32, How::Executed)));
+            own.extend(nodes.map(|&node| Mark::new(stmt, node as u32, How::Executed)));
         }
         marks.add_all(half, own);
         marks
     }
 
-    fn add_all(&mut self, half: &Half<'_>, mut own: Vec<(StmtId, u32, How)>) {
-        own.sort_by_key(|&(stmt, ..)| stmt);
+    fn add_all(&mut self, half: &Half<'_>, mut own: Vec<Mark>) {
+        own.sort_by_key(|mark| mark.stmt);
         let mut straight: FxHashMap<FunctionId, bool> = FxHashMap::default();
-        for (stmt, node, how) in own {
-            self.add(half, stmt, node, how, false);
-            let function = half.program.function_of(stmt);
+        for mark in own {
+            self.add(half, mark);
+            let function = half.program.function_of(mark.stmt);
             let is_straight = straight.entry(function);
             if *is_straight.or_insert_with(|| is_straight_function(half, function)) {
-                for &call in half.calls.callers(function) {
-                    self.add(half, call, node, how, true);
+                for &stmt in half.calls.callers(function) {
+                    let inside = true;
+                    self.add(
+                        half,
+                        Mark {
+                            stmt,
+                            inside,
+                            ..mark
+                        },
+                    );
                 }
             }
         }
@@ -124,14 +148,11 @@ impl Marks {
         }
     }
 
-    fn add(&mut self, half: &Half<'_>, stmt: StmtId, node: u32, how: How, inside: bool) {
-        let all = self.blocks.entry(half.block(stmt)).or_default();
-        all.push(Mark {
-            stmt,
-            node,
-            inside,
-            how,
-        });
+    fn add(&mut self, half: &Half<'_>, mark: Mark) {
+        self.blocks
+            .entry(half.block(mark.stmt))
+            .or_default()
+            .push(mark);
     }
 
     /// Whether a statement is part of a change.
@@ -155,6 +176,8 @@ struct Frame {
     at: Option<StmtId>,
     /// Whether it was called by a change.
     changed: bool,
+    /// Whether one version alone called it, as it went another way.
+    alone: bool,
 }
 
 /// Goes through one trace.
@@ -162,7 +185,17 @@ struct Tracker<'a> {
     half: &'a Half<'a>,
     marks: &'a Marks,
     frames: Vec<Frame>,
-    found: Vec<(u32, How)>,
+    found: Vec<Found>,
+}
+
+/// A node that was met.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    node: u32,
+    how: How,
+    /// Whether what it is in was called by a change or by one version alone.
+    inside: bool,
+    aside: bool,
 }
 
 impl<'a> Tracker<'a> {
@@ -180,10 +213,15 @@ impl<'a> Tracker<'a> {
         self.frames.last().is_some_and(|frame| frame.changed)
     }
 
-    /// The nodes that were met up to a step, since the last one.
-    fn step(&mut self, step: &Step) {
+    /// Whether control is in something that one version alone calls.
+    fn is_alone(&self) -> bool {
+        self.frames.last().is_some_and(|frame| frame.alone)
+    }
+
+    /// The nodes that were met up to a step, which one version may have taken alone, since the last one.
+    fn step(&mut self, step: &Step, alone: bool) {
         match step.what {
-            What::Enter => self.enter(step.site),
+            What::Enter => self.enter(step.site, alone),
             What::Leave => self.leave(step.site),
             What::Unwound => {
                 if let Some(stmt) = self.half.stmt(step.site) {
@@ -204,7 +242,7 @@ impl<'a> Tracker<'a> {
         }
     }
 
-    fn enter(&mut self, number: u32) {
+    fn enter(&mut self, number: u32, alone: bool) {
         // A model of a libc function is nobody's.
         let Some(&function) = self.marks.functions.get(&number) else {
             return;
@@ -223,10 +261,12 @@ impl<'a> Tracker<'a> {
         }
         let entry = self.half.program.function(function).entry();
         let at = entry.and_then(|entry| self.half.program.block(entry).stmts().next());
+        let alone = alone || self.is_alone();
         self.frames.push(Frame {
             function,
             at,
             changed,
+            alone,
         });
     }
 
@@ -300,6 +340,7 @@ impl<'a> Tracker<'a> {
                 function,
                 at: None,
                 changed: false,
+                alone: false,
             }),
         }
         if let Some(frame) = self.frames.last_mut() {
@@ -353,7 +394,14 @@ impl<'a> Tracker<'a> {
             let marks = self.marks.blocks.get(&id).into_iter().flatten();
             let marks = marks.filter(|mark| mark.stmt >= at && (id != last || mark.stmt <= to));
             let marks = marks.filter(|mark| inside || !mark.inside || mark.stmt != to);
-            self.found.extend(marks.map(|mark| (mark.node, mark.how)));
+            let called = self.is_in_change() || self.is_alone();
+            let found = marks.map(|mark| Found {
+                node: mark.node,
+                how: mark.how,
+                inside: called || mark.inside && self.marks.is_changed(self.half, mark.stmt),
+                aside: mark.aside,
+            });
+            self.found.extend(found);
             let [next] = program.block(id).successors[..] else {
                 return;
             };
@@ -382,7 +430,7 @@ pub fn trail(
     for (number, met) in order.iter().enumerate() {
         step_both(&mut trackers, steps, *met);
         let [old, new] = &mut trackers;
-        for (node, _) in old.found.drain(..).chain(new.found.drain(..)) {
+        for Found { node, .. } in old.found.drain(..).chain(new.found.drain(..)) {
             if is_change(node) && visits.last().is_none_or(|last| last.node != node) {
                 visits.push(Visit {
                     step: number as u32,
@@ -400,11 +448,11 @@ pub fn trail(
 
 fn step_both([old, new]: &mut [Tracker<'_>; 2], steps: [&[Step]; 2], met: Met) {
     match met {
-        Met::Old(i) => old.step(&steps[0][i as usize]),
-        Met::New(j) => new.step(&steps[1][j as usize]),
+        Met::Old(i) => old.step(&steps[0][i as usize], true),
+        Met::New(j) => new.step(&steps[1][j as usize], true),
         Met::Both(i, j) => {
-            old.step(&steps[0][i as usize]);
-            new.step(&steps[1][j as usize]);
+            old.step(&steps[0][i as usize], false);
+            new.step(&steps[1][j as usize], false);
         }
     }
 }
@@ -420,24 +468,26 @@ pub fn acts(
     wrote: [Option<usize>; 2],
 ) -> Acts {
     let mut trackers = Side::BOTH.map(|side| Tracker::new(twin.half(side), &marks[side as usize]));
-    let mut acts = Vec::new();
+    let mut acts: Vec<Act> = Vec::new();
     let mut effects = Vec::new();
     for (number, met) in order.iter().enumerate() {
         step_both(&mut trackers, steps, *met);
         let time = number as u32;
-        for (side, tracker) in trackers.iter_mut().enumerate() {
+        for (side, tracker) in Side::BOTH.into_iter().zip(&mut trackers) {
             let found = tracker.found.drain(..);
-            acts.extend(found.map(|(change, how)| Act {
+            acts.extend(found.map(|found| Act {
                 time,
-                change: change as usize,
-                how,
+                change: found.node as usize,
+                how: found.how,
+                inside: found.inside,
+                aside: found.aside,
             }));
-            let word = match *met {
-                Met::Old(i) | Met::Both(i, _) if side == 0 => Some(steps[0][i as usize].word),
-                Met::New(j) | Met::Both(_, j) if side == 1 => Some(steps[1][j as usize].word),
-                _ => None,
+            let step = match *met {
+                Met::Old(i) | Met::Both(i, _) if side == Side::Old => &steps[0][i as usize],
+                Met::New(j) | Met::Both(_, j) if side == Side::New => &steps[1][j as usize],
+                _ => continue,
             };
-            if word.is_some() && word.map(|word| word as usize) == wrote[side] {
+            if Some(step.word as usize) == wrote[side as usize] {
                 effects.push(time);
             }
         }
