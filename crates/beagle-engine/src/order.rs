@@ -43,9 +43,9 @@ pub struct Act {
     pub change: usize,
     /// In which way.
     pub how: How,
-    /// Whether that was in something that a change or one version alone calls.
+    /// Whether that was in something that one version alone called.
     pub inside: bool,
-    /// Whether old did it, of a change that is in new as well: new did before or does after that.
+    /// Whether old did it, of a change that is in new as well, where it counts as executed.
     pub aside: bool,
 }
 
@@ -131,47 +131,50 @@ impl Acts {
 
     /// Some changes in the order in which they act: each when it last did something before an effect
     /// of all of them was seen. If it never did anything, when it was last executed; rather by itself than
-    /// because a change called it. What makes something that another one reads acts before that one, if it
-    /// ever did.
+    /// in what one version alone called. What makes something that another one reads acts before that one,
+    /// if it ever did.
     pub fn order(&self, of: &[usize]) -> Vec<usize> {
-        let mut times: BTreeMap<usize, ((How, bool), Vec<u32>)> = BTreeMap::new();
-        for act in self.acts.iter().filter(|act| of.contains(&act.change)) {
-            let weight = (act.how, !act.inside);
-            let (most, times) = times
-                .entry(act.change)
-                .or_insert_with(|| (weight, Vec::new()));
-            if *most < weight {
-                *most = weight;
-                times.clear();
+        // By change, where it did most.
+        let mut most: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (at, act) in self.acts.iter().enumerate() {
+            if !of.contains(&act.change) {
+                continue;
             }
-            if *most == weight {
-                times.push(act.time);
+            let places = most.entry(act.change).or_default();
+            let known = places
+                .first()
+                .map_or(act.how, |&first| self.acts[first].how);
+            if known < act.how {
+                places.clear();
+            }
+            if known <= act.how {
+                places.push(at);
             }
         }
-        let firsts = times.values().filter_map(|(_, times)| times.first());
-        let all_there = firsts.max().copied().unwrap_or(0);
+        let time = |at: &usize| self.acts[*at].time;
+        let firsts = most.values().filter_map(|places| places.first());
+        let all_there = firsts.map(time).max().unwrap_or(0);
         let effect = self.effects.iter().find(|&&time| time >= all_there);
         let effect = effect.copied().unwrap_or(u32::MAX);
-        let last = |change: &usize| {
-            let (_, times) = &times[change];
-            let before = times.partition_point(|&time| time <= effect);
-            times[before.saturating_sub(1)]
+        let last = |places: &[usize], until: u32| {
+            let before = &places[..places.partition_point(|at| time(at) <= until)];
+            let by_itself = before.iter().rfind(|&&at| !self.acts[at].inside);
+            by_itself.or(before.last()).copied()
         };
-        let mut changes: Vec<usize> = times.keys().copied().collect();
-        let mut when: BTreeMap<usize, u32> = changes.iter().map(|it| (*it, last(it))).collect();
+        let chosen = |places: &[usize]| last(places, effect).or(places.first().copied());
+        let mut when: BTreeMap<usize, usize> = most
+            .iter()
+            .filter_map(|(&change, places)| Some((change, chosen(places)?)))
+            .collect();
         for (from, to) in &self.feeds {
-            if let (Some((_, times)), Some(&read)) = (times.get(from), when.get(to))
-                && let Some(made) = times.iter().rfind(|&&time| time <= read)
+            if let (Some(places), Some(read)) = (most.get(from), when.get(to))
+                && let Some(made) = last(places, time(read))
             {
-                when.entry(*from)
-                    .and_modify(|time| *time = (*time).min(*made));
+                when.entry(*from).and_modify(|at| *at = made.min(*at));
             }
         }
-        let position = |change: &usize| {
-            let is_it = |act: &Act| act.change == *change && act.time == when[change];
-            self.acts.iter().rposition(is_it)
-        };
-        changes.sort_by_key(position);
+        let mut changes: Vec<usize> = when.keys().copied().collect();
+        changes.sort_by_key(|change| when[change]);
         changes
     }
 }
@@ -223,6 +226,22 @@ mod tests {
         assert_eq!(called.order(&[1, 2]), [2, 1]);
         called.acts[2].inside = true;
         assert_eq!(called.order(&[1, 2]), [1, 2]);
+        // What comes after the effect had no part in it.
+        let list = [(0, 1, Did), (1, 2, Did), (9, 1, Did)];
+        let mut called = acts(&list, &[3]);
+        called.acts[0].inside = true;
+        assert_eq!(called.order(&[1, 2]), [1, 2]);
+    }
+
+    #[test]
+    fn what_old_did_counts_for_the_order_only() {
+        use How::{Did, Executed};
+        let mut both = acts(&[(0, 1, Executed), (1, 2, Executed), (2, 1, Did)], &[]);
+        both.acts[2].aside = true;
+        assert_eq!(both.order(&[1, 2]), [2, 1]);
+        assert_eq!(both.sequence(), [1, 2]);
+        both.acts[0].aside = true;
+        assert_eq!(both.changes(), BTreeSet::from([2]));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! A trace has branches, calls and changed statements, but not the places where effects meet. Between
 //! two events control goes straight on, so that all that lies between is known. What was deleted is met
-//! in old, where it still is; everything else in new.
+//! in old, where it still is; everything else in new. Only for the order in which changes act does it count what
+//! old does in a change that is in both.
 
 use std::hash::{Hash, Hasher};
 
@@ -19,7 +20,7 @@ use crate::walk::Met;
 const MOST_VISITS: usize = 20_000;
 
 /// Likewise of changes.
-const MOST_ACTS: usize = 200_000;
+const MOST_ACTS: usize = 400_000;
 
 /// So many blocks without a branch are gone through between two events.
 const FARTHEST: usize = 1000;
@@ -176,7 +177,7 @@ struct Frame {
     at: Option<StmtId>,
     /// Whether it was called by a change.
     changed: bool,
-    /// Whether one version alone called it, as it went another way.
+    /// Whether one version alone called it.
     alone: bool,
 }
 
@@ -193,7 +194,7 @@ struct Tracker<'a> {
 struct Found {
     node: u32,
     how: How,
-    /// Whether what it is in was called by a change or by one version alone.
+    /// Whether one version alone called what it is in.
     inside: bool,
     aside: bool,
 }
@@ -261,7 +262,6 @@ impl<'a> Tracker<'a> {
         }
         let entry = self.half.program.function(function).entry();
         let at = entry.and_then(|entry| self.half.program.block(entry).stmts().next());
-        let alone = alone || self.is_alone();
         self.frames.push(Frame {
             function,
             at,
@@ -394,11 +394,11 @@ impl<'a> Tracker<'a> {
             let marks = self.marks.blocks.get(&id).into_iter().flatten();
             let marks = marks.filter(|mark| mark.stmt >= at && (id != last || mark.stmt <= to));
             let marks = marks.filter(|mark| inside || !mark.inside || mark.stmt != to);
-            let called = self.is_in_change() || self.is_alone();
+            let alone = self.is_alone();
             let found = marks.map(|mark| Found {
                 node: mark.node,
                 how: mark.how,
-                inside: called || mark.inside && self.marks.is_changed(self.half, mark.stmt),
+                inside: alone || mark.inside && self.marks.is_changed(self.half, mark.stmt),
                 aside: mark.aside,
             });
             self.found.extend(found);

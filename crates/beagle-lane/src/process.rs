@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use beagle_trace::Input;
 use command_fds::{CommandFdExt, FdMapping};
@@ -240,26 +240,23 @@ impl Process {
 
     /// Waits until it is its turn again.
     fn wait(&mut self, time: Duration) -> Result<(), Error> {
-        let deadline = Instant::now() + time;
         let control = &mut self.running.control;
+        let set = control.set_read_timeout(Some(time));
+        set.map_err(doing("wait for the program of the fast lane"))?;
         let mut turn = [0];
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                self.running.stop();
-                return Err(Error::Stuck);
-            }
-            let set = control.set_read_timeout(Some(left));
-            set.map_err(doing("wait for the program of the fast lane"))?;
             match control.read(&mut turn) {
                 Ok(1) => return Ok(()),
                 Ok(_) => return Err(self.running.ended()),
                 Err(error) => match error.kind() {
                     // With a time limit, the system does not resume a read by itself, not even where
-                    // nothing handles the signal.
-                    io::ErrorKind::Interrupted
-                    | io::ErrorKind::WouldBlock
-                    | io::ErrorKind::TimedOut => {}
+                    // nothing handles the signal. If Beagle was stopped, nobody knows for how long: the
+                    // time starts again.
+                    io::ErrorKind::Interrupted => {}
+                    io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+                        self.running.stop();
+                        return Err(Error::Stuck);
+                    }
                     _ => return Err(self.running.ended()),
                 },
             }

@@ -66,7 +66,7 @@ impl Groups {
         (number, true)
     }
 
-    /// Puts a smaller input for the same difference in the place of the representative.
+    /// Puts another input for the same difference in the place of the representative.
     pub fn replace(&mut self, number: usize, input: Input, difference: Difference) {
         if let Some(group) = self.groups.get_mut(number) {
             group.representative.input = input;

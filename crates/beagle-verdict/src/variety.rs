@@ -1,9 +1,9 @@
 //! Inputs with other kinds of characters. What a change lets through where it should not often does the same
 //! as what it was made for, but for the kind of a character: who sees both can tell.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
-use beagle_trace::Input;
+use beagle_trace::{Input, SourceKind};
 
 /// How many characters of one source are replaced, each for itself.
 const MOST_PLACES: usize = 12;
@@ -14,7 +14,7 @@ enum Kind {
     Letter,
     Blank,
     Mark,
-    /// What is not readable, and not tried.
+    /// What is not readable: where it stands nothing is tried, as that is no text.
     Other,
 }
 
@@ -38,71 +38,111 @@ impl Kind {
     }
 }
 
-/// The kinds of characters that were shown, by the number of their source.
+/// Where characters stand: the kind and name of a source, and its number among those of the same kind.
+type Where = (SourceKind, Vec<u8>, usize);
+
+/// What is put in the place of some characters of a source.
+struct Change {
+    source: usize,
+    of: Characters,
+    by: u8,
+}
+
+enum Characters {
+    All(Kind),
+    One(usize),
+}
+
+/// The kinds of characters that were shown, and where.
 #[derive(Debug, Default)]
 pub struct Variety {
-    shown: BTreeSet<(usize, Kind)>,
+    shown: BTreeSet<(Where, Kind)>,
 }
 
 impl Variety {
     /// Takes note of what an input shows.
     pub fn add(&mut self, input: &Input) {
-        for (number, source) in input.sources.iter().enumerate() {
-            let kinds = source
-                .content()
-                .iter()
-                .map(|&byte| (number, Kind::of(byte)));
-            self.shown.extend(kinds);
+        for (place, source) in places(input).zip(&input.sources) {
+            let kinds = kinds(source.content()).into_keys();
+            self.shown.extend(kinds.map(|kind| (place.clone(), kind)));
         }
     }
 
     /// Inputs of the same size with characters of kinds that were not shown where they stand: first all of
     /// one kind at once, then each for itself.
-    pub fn others(&self, input: &Input) -> Vec<Input> {
-        let mut others = Vec::new();
-        for (number, source) in input.sources.iter().enumerate() {
-            if !source.symbolic {
+    pub fn others<'a>(&self, input: &'a Input) -> impl Iterator<Item = Input> + use<'a> {
+        let mut changes = Vec::new();
+        for (number, place) in places(input).enumerate() {
+            let source = &input.sources[number];
+            if source.symbolic {
+                self.add_changes(&mut changes, number, &place, source.content());
+            }
+        }
+        changes.into_iter().map(|change| {
+            let mut other = input.clone();
+            let source = &mut other.sources[change.source];
+            let size = source.content().len();
+            for (at, byte) in source.bytes[..size].iter_mut().enumerate() {
+                let is_chosen = match change.of {
+                    Characters::All(kind) => Kind::of(*byte) == kind,
+                    Characters::One(place) => at == place,
+                };
+                if is_chosen {
+                    *byte = change.by;
+                }
+            }
+            other
+        })
+    }
+
+    fn add_changes(&self, to: &mut Vec<Change>, source: usize, place: &Where, content: &[u8]) {
+        let kinds = kinds(content);
+        if kinds.contains_key(&Kind::Other) {
+            return;
+        }
+        for (kind, examples) in EXAMPLES {
+            if kinds.contains_key(&kind) || self.shown.contains(&(place.clone(), kind)) {
                 continue;
             }
-            let content = source.content();
-            let kinds: BTreeSet<Kind> = content.iter().map(|&byte| Kind::of(byte)).collect();
-            for (kind, examples) in EXAMPLES {
-                if self.shown.contains(&(number, kind)) || kinds.contains(&kind) {
-                    continue;
-                }
-                for &example in examples {
-                    let with = |chosen: &dyn Fn(usize, u8) -> bool| {
-                        let mut other = input.clone();
-                        let bytes = &mut other.sources[number].bytes;
-                        for (place, byte) in bytes.iter_mut().take(content.len()).enumerate() {
-                            if chosen(place, *byte) {
-                                *byte = example;
-                            }
-                        }
-                        other
-                    };
-                    for &before in &kinds {
-                        others.push(with(&|_, byte| Kind::of(byte) == before));
-                    }
-                    for chosen in 0..content.len().min(MOST_PLACES) {
-                        others.push(with(&|place, _| place == chosen));
+            for &by in examples {
+                let mut add = |of| to.push(Change { source, of, by });
+                kinds.keys().for_each(|&kind| add(Characters::All(kind)));
+                for (at, &byte) in content.iter().enumerate().take(MOST_PLACES) {
+                    // The only one of its kind is all of them.
+                    if kinds[&Kind::of(byte)] > 1 {
+                        add(Characters::One(at));
                     }
                 }
             }
         }
-        let mut seen = HashSet::new();
-        others.retain(|other| seen.insert(other.clone()));
-        others
     }
+}
+
+/// How many characters there are of each kind.
+fn kinds(content: &[u8]) -> BTreeMap<Kind, usize> {
+    let mut kinds = BTreeMap::new();
+    for &byte in content {
+        *kinds.entry(Kind::of(byte)).or_insert(0) += 1;
+    }
+    kinds
+}
+
+fn places(input: &Input) -> impl Iterator<Item = Where> {
+    let mut counts: BTreeMap<SourceKind, usize> = BTreeMap::new();
+    input.sources.iter().map(move |source| {
+        let count = counts.entry(source.kind).or_insert(0);
+        *count += 1;
+        (source.kind, source.name.clone(), *count)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn words(inputs: &[Input]) -> Vec<String> {
-        let word = |input: &Input| String::from_utf8_lossy(input.sources[1].content()).into_owned();
-        inputs.iter().map(word).collect()
+    fn words(inputs: impl Iterator<Item = Input>) -> Vec<String> {
+        let word = |input: Input| String::from_utf8_lossy(input.sources[1].content()).into_owned();
+        inputs.map(word).collect()
     }
 
     fn input(word: &str) -> Input {
@@ -113,21 +153,34 @@ mod tests {
     fn only_kinds_that_were_not_shown_are_offered() {
         let mut variety = Variety::default();
         variety.add(&input("x'"));
-        let others = words(&variety.others(&input("x'")));
+        let others = words(variety.others(&input("x'")));
         assert_eq!(others[..2], ["1'", "x1"]);
         assert!(others.contains(&" '".to_owned()));
         assert!(!others.iter().any(|word| word.contains(['a', '+'])));
         variety.add(&input("1 "));
-        assert!(variety.others(&input("x'")).is_empty());
+        assert_eq!(variety.others(&input("x'")).count(), 0);
     }
 
     #[test]
     fn one_character_of_many_is_replaced() {
         let mut variety = Variety::default();
         variety.add(&input("20240229"));
-        let others = words(&variety.others(&input("20240229")));
+        let others = words(variety.others(&input("20240229")));
         assert!(others.contains(&"2024+229".to_owned()));
         assert!(others.iter().all(|word| word.len() == 8));
+    }
+
+    #[test]
+    fn what_other_sources_show_does_not_count() {
+        let mut variety = Variety::default();
+        variety.add(&Input::from_args("program", [""; 0]).with_stdin("1"));
+        let others = words(variety.others(&input("x")));
+        assert_eq!(others[..2], ["1", "0"]);
+    }
+
+    #[test]
+    fn what_is_no_text_stays() {
+        assert_eq!(Variety::default().others(&input("a\u{1}")).count(), 0);
     }
 
     #[test]
@@ -136,6 +189,6 @@ mod tests {
         for source in &mut fixed.sources {
             source.symbolic = false;
         }
-        assert!(Variety::default().others(&fixed).is_empty());
+        assert_eq!(Variety::default().others(&fixed).count(), 0);
     }
 }

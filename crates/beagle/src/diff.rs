@@ -12,6 +12,7 @@ mod listen;
 mod present;
 mod sequences;
 mod tests;
+mod vary;
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -51,6 +52,7 @@ use lane::{Driven, Offers};
 use listen::Listening;
 use sequences::Exercised;
 use tests::Seen;
+use vary::vary;
 
 /// The exploration, done.
 struct Explored {
@@ -293,17 +295,18 @@ impl Job<'_> {
         });
         let shape = self.shape();
         let over = AtomicBool::new(false);
+        let tidying = Tidying {
+            invocation: self.invocation,
+            time: match self.options.search.first {
+                true => Duration::from_millis(500),
+                false => (self.options.search.timeout / 5).min(Duration::from_secs(10)),
+            },
+            first: self.options.search.first,
+            interrupt: self.interrupt,
+        };
         let result: Result<_, Failure> = std::thread::scope(|scope| {
-            let tidying = Tidying {
-                invocation: self.invocation,
-                time: match self.options.search.first {
-                    true => Duration::from_millis(500),
-                    false => (self.options.search.timeout / 5).min(Duration::from_secs(10)),
-                },
-                first: self.options.search.first,
-                interrupt: self.interrupt,
-            };
-            let court = scope.spawn(move || court.sit(&receiver, &tidying));
+            let tidying = &tidying;
+            let court = scope.spawn(move || court.sit(&receiver, tidying));
             let (offers, lane) = match self.uses_lane() {
                 true => {
                     let (offers, link) = self.join_lane(&over);
@@ -333,13 +336,16 @@ impl Job<'_> {
             };
             Ok((end.map_err(Failure::run)?, judged?, seen, exercised, lane))
         });
-        line.clear();
-        timings.end("search");
-        let (end, mut judged, seen, exercised, lane) = result?;
-        judged.settle(|input| match self.interrupt.is_raised() {
+        let result = result.inspect_err(|_| line.clear());
+        let (end, (mut judged, mut judge), seen, exercised, lane) = result?;
+        let mut glimpse = |input: &Input| match self.interrupt.is_raised() {
             true => None,
             false => engine.glimpse(input),
-        });
+        };
+        judged.settle(&mut glimpse);
+        vary(&mut judged, &mut judge, &tidying, glimpse);
+        line.clear();
+        timings.end("search");
         if let Some(out) = self.options.out.as_deref() {
             judged.save(out, self.invocation)?;
         }

@@ -10,12 +10,14 @@ mod hunt;
 #[path = "hunt/sample.rs"]
 #[allow(dead_code, reason = "shared with other tests")]
 mod sample;
+#[path = "hunt/truth.rs"]
+mod truth;
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use beagle_report::diff::{GroupEntry, Report};
-use beagle_subjects::{Kind, Pair};
+use beagle_report::diff::Report;
+use beagle_subjects::Pair;
 use hunt::Hunt;
 use sample::Sample;
 use tempfile::TempDir;
@@ -62,7 +64,7 @@ fn check(pair: &Pair, cache: &Path) -> Result<(), String> {
     let wrong: Vec<String> = report
         .groups
         .iter()
-        .filter_map(|group| judge(pair, group).err())
+        .filter_map(|group| truth::judge(pair, group).err())
         .collect();
     if report.groups.is_empty() {
         return Err(format!(
@@ -74,29 +76,6 @@ fn check(pair: &Pair, cache: &Path) -> Result<(), String> {
     match wrong.is_empty() {
         true => Ok(()),
         false => Err(format!("{}; {:?}", wrong.join("; "), steps(&report))),
-    }
-}
-
-/// Whether what is said of a group is the truth about the pair.
-fn judge(pair: &Pair, group: &GroupEntry) -> Result<(), String> {
-    let culprits = group.culprits.as_ref().ok_or("no culprits")?;
-    let sets: Vec<_> = culprits.sets.iter().map(|set| set.hunks.clone()).collect();
-    let mut expected = pair.culprits.clone();
-    expected.sort_unstable();
-    if sets != [expected] {
-        return Err(format!("{:?} are to blame, not {sets:?}", pair.culprits));
-    }
-    let is_interaction = pair.kind == Kind::Interaction;
-    let critical = group.critical.as_ref();
-    if critical.is_some_and(|critical| critical.interaction) != is_interaction {
-        return Err(format!("a {:?}, but {critical:?}", pair.kind));
-    }
-    match critical {
-        Some(critical) if is_interaction && critical.hunks != pair.sequence => Err(format!(
-            "{:?} is the order, not {:?}",
-            pair.sequence, critical.hunks
-        )),
-        _ => Ok(()),
     }
 }
 

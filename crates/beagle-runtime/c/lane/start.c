@@ -235,10 +235,9 @@ static void run_forked(const u8 *base, const u8 *input) {
     lane_system(__NR_exit_group, 0, 0, 0, 0, 0, 0);
   }
   int status = 0;
-  i64 ended;
-  do
+  i64 ended = INTERRUPTED;
+  while (child > 0 && ended == INTERRUPTED)
     ended = lane_system(__NR_wait4, child, (i64)&status, 0, 0, 0, 0);
-  while (child > 0 && ended == INTERRUPTED);
   if (child < 0 || ended != child || status != 0)
     L->result->flags |= RESULT_REFUSED;
   L->output_next += L->result->kept;

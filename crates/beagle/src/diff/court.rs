@@ -14,7 +14,7 @@ use beagle_engine::{Acts, Glimpse, Place};
 use beagle_trace::Input;
 use beagle_verdict::saved::{self, Kept, Saved};
 use beagle_verdict::{
-    Aspects, Budget, Error, Finding, Group, Groups, Judge, Variety, Verdict, Which, minimise,
+    Aspects, Budget, Error, Finding, Group, Groups, Judge, Verdict, Which, minimise,
 };
 
 use super::tests;
@@ -80,6 +80,18 @@ pub struct Shown {
     pub saved: Option<PathBuf>,
 }
 
+impl Shown {
+    /// Takes over what its input does.
+    pub fn see(&mut self, seen: Glimpse) {
+        self.group.representative.cause = named(seen.cause.as_ref());
+        self.sight = seen.sight;
+        self.acting = seen.acts;
+        if !seen.reached.is_empty() {
+            self.changes = seen.reached.into_iter().collect();
+        }
+    }
+}
+
 /// What is done with what was found.
 pub struct Tidying<'a> {
     /// What inputs have to look like.
@@ -136,9 +148,6 @@ const ENOUGH: u64 = 12;
 /// Inputs that wait to be run with sanitizers.
 const MOST_WAITING: usize = 2000;
 
-/// So many inputs with other kinds of characters are tried for a group.
-const MOST_OTHERS: usize = 150;
-
 /// Judges what the search hands over.
 pub struct Court {
     judge: Judge,
@@ -188,12 +197,12 @@ impl Court {
         }
     }
 
-    /// Judges until there is nothing more to judge.
+    /// Judges until there is nothing more to judge. The judge may be asked more.
     pub fn sit(
         mut self,
         messages: &Receiver<Message>,
         tidying: &Tidying<'_>,
-    ) -> Result<Judged, Failure> {
+    ) -> Result<(Judged, Judge), Failure> {
         loop {
             while let Ok(message) = messages.try_recv() {
                 self.take(message)?;
@@ -379,7 +388,7 @@ impl Court {
         }
     }
 
-    fn finish(mut self, tidying: &Tidying<'_>) -> Result<Judged, Failure> {
+    fn finish(mut self, tidying: &Tidying<'_>) -> Result<(Judged, Judge), Failure> {
         let left: usize = self.candidates.values().map(VecDeque::len).sum();
         self.judged.left += (left + self.waiting.len()) as u64;
         let looks = !self.waiting.is_empty() || !self.early.is_empty();
@@ -392,7 +401,6 @@ impl Court {
         for &number in &numbers {
             self.tidy(number, tidying, end);
         }
-        self.vary(tidying, end);
         let mut shown: Vec<Shown> = Vec::new();
         for (number, group) in self.groups.ranked() {
             let unheard = self.unheard.get(&group.representative.cause);
@@ -407,50 +415,7 @@ impl Court {
             });
         }
         self.judged.groups = shown;
-        Ok(self.judged)
-    }
-
-    /// Where one group shows what kinds of characters do, has the next show others that do the same.
-    fn vary(&mut self, tidying: &Tidying<'_>, end: Instant) {
-        let mut variety = Variety::default();
-        let numbers: Vec<usize> = self.groups.ranked().iter().map(|(n, _)| *n).collect();
-        for (rank, number) in numbers.into_iter().enumerate() {
-            let Some(group) = self.groups.get(number) else {
-                continue;
-            };
-            let finding = group.representative.clone();
-            if rank > 0 && !finding.difference.aspects.time {
-                self.show_otherwise(number, &finding, &variety, tidying, end);
-            }
-            if let Some(group) = self.groups.get(number) {
-                variety.add(&group.representative.input);
-            }
-        }
-    }
-
-    fn show_otherwise(
-        &mut self,
-        number: usize,
-        finding: &Finding,
-        variety: &Variety,
-        tidying: &Tidying<'_>,
-        end: Instant,
-    ) {
-        let rules = &tidying.invocation.rules;
-        let others = variety.others(&finding.input).into_iter();
-        for other in others.filter(|other| rules.allow(other)).take(MOST_OTHERS) {
-            if Instant::now() >= end || tidying.interrupt.is_raised() {
-                return;
-            }
-            let difference = &finding.difference;
-            if matches!(self.judge.still_shows(&other, difference), Ok(true))
-                && let Ok(Verdict::Different(difference)) = self.judge.judge(&other)
-                && difference.signature == finding.difference.signature
-            {
-                self.groups.replace(number, other, *difference);
-                return;
-            }
-        }
+        Ok((self.judged, self.judge))
     }
 
     /// Makes the input of a group small, and judges it once more with all that there is now.
@@ -499,14 +464,8 @@ impl Judged {
     pub fn settle(&mut self, mut glimpse: impl FnMut(&Input) -> Option<Glimpse>) {
         let mut settled: Vec<Shown> = Vec::new();
         for mut shown in std::mem::take(&mut self.groups) {
-            let finding = &mut shown.group.representative;
-            if let Some(seen) = glimpse(&finding.input) {
-                finding.cause = named(seen.cause.as_ref());
-                shown.sight = seen.sight;
-                shown.acting = seen.acts;
-                if !seen.reached.is_empty() {
-                    shown.changes = seen.reached.into_iter().collect();
-                }
+            if let Some(seen) = glimpse(&shown.group.representative.input) {
+                shown.see(seen);
             }
             match settled
                 .iter_mut()
@@ -542,7 +501,7 @@ impl Judged {
 }
 
 /// A cause as findings have it.
-fn named(cause: Option<&Place>) -> String {
+pub fn named(cause: Option<&Place>) -> String {
     cause.map(ToString::to_string).unwrap_or_default()
 }
 

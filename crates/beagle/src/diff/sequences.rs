@@ -99,10 +99,11 @@ impl Exercised {
             return None;
         }
         let inputs = known.shown.iter();
-        let inputs = inputs.filter(|(number, _)| is_within(&changes, &self.ways[**number]));
+        let executes_all = |way: &[usize]| changes.iter().all(|change| way.contains(change));
+        let inputs = inputs.filter(|(number, _)| executes_all(&self.ways[**number]));
         let rest = (0..self.ways.len()).map(|number| {
             let way = &self.ways[number];
-            let skips = changes.iter().any(|change| !way.contains(change));
+            let skips = !executes_all(way);
             let but = [known.shown, known.unheard].map(|tally| tally.get(&number));
             let but: u64 = but.into_iter().flatten().sum();
             u64::from(skips) * self.inputs[number].saturating_sub(but)
@@ -162,14 +163,6 @@ fn by_culprits(
     let all = order.len() == set.hunks.len();
     let interaction = culprits.interaction && set.hunks.len() > 1 && all;
     Some((changes, order, interaction))
-}
-
-/// Whether some changes are in a sequence, in this order.
-fn is_within(changes: &[usize], sequence: &[usize]) -> bool {
-    let mut sequence = sequence.iter();
-    changes
-        .iter()
-        .all(|change| sequence.any(|other| other == change))
 }
 
 #[cfg(test)]

@@ -1,0 +1,64 @@
+//! Whether `beagle diff` says which changes make an error together, and in which order they act, if it is given
+//! the input of `pair.toml` that shows it: nothing depends on what a search finds.
+//!
+//! A sample of the pairs; `PAIRS=all` takes all of them. Of these, two are known to fail: in
+//! fields/value-of-earlier-table and ledger/void-after-report a change acts again after it had its part in the
+//! error, or before it, and only what each single act made of the state would tell.
+
+#[path = "hunt/mod.rs"]
+#[allow(dead_code, reason = "shared with other tests")]
+mod hunt;
+#[path = "hunt/sample.rs"]
+#[allow(dead_code, reason = "shared with other tests")]
+mod sample;
+#[path = "hunt/truth.rs"]
+mod truth;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use beagle_subjects::{Kind, Pair};
+use hunt::Hunt;
+use sample::Sample;
+use tempfile::TempDir;
+
+/// How long it may take to be shown, and its culprits to be found.
+const SECONDS: u64 = 30;
+
+/// What old does in a change counts, and what one version alone calls does not if there is anything else.
+const SAMPLE: [&str; 4] = [
+    "calc/last-value-overwrites-variable",
+    "comments/next-comment-kept-too",
+    "ini/inherited-value-appended",
+    "subst/spare-byte",
+];
+
+fn main() -> ExitCode {
+    let cache = TempDir::new().expect("a temporary directory can be made");
+    let sample = Sample {
+        names: &SAMPLE,
+        all: 30,
+        is_wanted: |pair| pair.kind == Kind::Interaction,
+        threads: 1,
+    };
+    sample.run(move |_, pair| check(pair, cache.path()))
+}
+
+fn check(pair: &Pair, cache: &Path) -> Result<(), String> {
+    let shown = pair
+        .differs
+        .first()
+        .ok_or("no input on which they differ")?;
+    let hunt = Hunt {
+        old: &pair.old,
+        new: &pair.new,
+        seed: &shown.input,
+        seconds: SECONDS,
+        options: &[],
+        first: true,
+        blame: true,
+    };
+    let report = hunt.run(cache)?;
+    let group = report.groups.first().ok_or("nothing was found")?;
+    truth::judge(pair, group)
+}
