@@ -6,7 +6,7 @@
 use beagle_program::{CommandOption, FunctionId, command_options};
 use beagle_solver::SourceKey;
 use beagle_trace::event::Site;
-use beagle_trace::{DEFAULT_PAD, Input, Source, SourceKind};
+use beagle_trace::{Input, Source};
 
 use crate::guess::Guess;
 use crate::product::Product;
@@ -119,7 +119,7 @@ impl Options {
             (false, _) => {}
         }
         if can_move(shape) {
-            all.insert(1.min(count), argument(word));
+            all.insert(1.min(count), Source::argument(word));
             return Some(all);
         }
         // No more words: it joins other options of one letter, or takes the place of a word.
@@ -196,17 +196,6 @@ fn without(known: &Known, input: &Input, shape: &Shape) -> Option<Vec<Source>> {
 fn can_move(shape: &Shape) -> bool {
     let is_argument = |bounds: &Bounds| matches!(bounds.source, SourceKey::Argument(_));
     shape.arguments.is_none() && !shape.bounds.iter().any(is_argument)
-}
-
-/// A new argument.
-fn argument(bytes: Vec<u8>) -> Source {
-    Source {
-        kind: SourceKind::Argument,
-        name: Vec::new(),
-        bytes,
-        symbolic: true,
-        pad: DEFAULT_PAD,
-    }
 }
 
 /// Whether an input gives an option, as far as can be seen from its words.

@@ -132,15 +132,9 @@ impl Marks {
             let is_straight = straight.entry(function);
             if *is_straight.or_insert_with(|| is_straight_function(half, function)) {
                 for &stmt in half.calls.callers(function) {
-                    let inside = true;
-                    self.add(
-                        half,
-                        Mark {
-                            stmt,
-                            inside,
-                            ..mark
-                        },
-                    );
+                    let mut inside = mark;
+                    (inside.stmt, inside.inside) = (stmt, true);
+                    self.add(half, inside);
                 }
             }
         }
@@ -395,6 +389,7 @@ impl<'a> Tracker<'a> {
             let marks = marks.filter(|mark| mark.stmt >= at && (id != last || mark.stmt <= to));
             let marks = marks.filter(|mark| inside || !mark.inside || mark.stmt != to);
             let alone = self.is_alone();
+            // What leaves no events shows only by its call whether one version alone may have made it.
             let found = marks.map(|mark| Found {
                 node: mark.node,
                 how: mark.how,

@@ -59,7 +59,7 @@ impl Mutator<'_> {
         if count <= first || chance.one_in(4) {
             let word = self.word(other, chance);
             let at = first + chance.below(count - first + 1);
-            input.sources.insert(at, argument(word));
+            input.sources.insert(at, Source::argument(word));
             return;
         }
         let at = any(chance);
@@ -82,7 +82,7 @@ impl Mutator<'_> {
             3 => {
                 let bytes = &mut input.sources[at].bytes;
                 let rest = bytes.split_off(chance.below(bytes.len() + 1));
-                input.sources.insert(at + 1, argument(rest));
+                input.sources.insert(at + 1, Source::argument(rest));
             }
             4 if at + 1 < count && is_free(input, at + 1) => {
                 let next = input.sources.remove(at + 1);
@@ -160,16 +160,6 @@ impl Mutator<'_> {
 
 fn is_fixed(arguments: &[Source]) -> bool {
     arguments.len() > 1 && arguments[1..].iter().all(|source| !source.symbolic)
-}
-
-fn argument(bytes: Vec<u8>) -> Source {
-    Source {
-        kind: SourceKind::Argument,
-        name: Vec::new(),
-        bytes,
-        symbolic: true,
-        pad: beagle_trace::DEFAULT_PAD,
-    }
 }
 
 /// What another input has where this one has the source; now and then what it has elsewhere, as files that a

@@ -63,6 +63,11 @@ pub struct Source {
 }
 
 impl Source {
+    /// A symbolic argument.
+    pub fn argument(bytes: impl Into<Vec<u8>>) -> Self {
+        symbolic(SourceKind::Argument, Vec::new(), bytes.into())
+    }
+
     /// The bytes that the program gets to see: an argument or environment variable ends at the first
     /// NUL.
     pub fn content(&self) -> &[u8] {
@@ -122,12 +127,9 @@ impl Input {
         let mut sources = vec![Source {
             symbolic: false,
             pad: 0,
-            ..symbolic(SourceKind::Argument, Vec::new(), program_name.into())
+            ..Source::argument(program_name)
         }];
-        sources.extend(
-            args.into_iter()
-                .map(|arg| symbolic(SourceKind::Argument, Vec::new(), arg.into())),
-        );
+        sources.extend(args.into_iter().map(Source::argument));
         Self { sources }
     }
 
