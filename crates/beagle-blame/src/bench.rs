@@ -42,6 +42,16 @@ struct Place<'a> {
     now: Tree,
 }
 
+/// Old with a set of hunks applied, as sources.
+pub struct Mixed<'a> {
+    /// A version like any other.
+    pub spec: VersionSpec,
+    /// How it is built.
+    pub config: &'a Config,
+    /// Its files are there as long as this is.
+    _dir: tempfile::TempDir,
+}
+
 impl<'a> Bench<'a> {
     /// Takes two versions apart.
     pub fn new(
@@ -119,6 +129,27 @@ impl<'a> Bench<'a> {
         }
     }
 
+    /// Old with a set of hunks applied, for who wants more than its program.
+    pub fn mixed(&self, set: &Set) -> Result<Mixed<'_>, Error> {
+        let dir = tempfile::tempdir()?;
+        let (spec, config) = match &self.single {
+            Some(single) => (single.spec(dir.path()), &single.config),
+            None => {
+                let path = dir.path().to_owned();
+                let name = "a mixed version".to_owned();
+                (VersionSpec::Dir { path, name }, self.config)
+            }
+        };
+        for (path, file) in &self.diff.apply(set) {
+            beagle_hunks::write(dir.path(), path, file)?;
+        }
+        Ok(Mixed {
+            spec,
+            config,
+            _dir: dir,
+        })
+    }
+
     fn tree(&mut self, tree: Tree, flavour: Flavour) -> Result<PathBuf, Error> {
         let place = match self.places.iter().position(|(of, _)| *of == flavour) {
             Some(at) => &mut self.places[at].1,
@@ -165,12 +196,17 @@ impl Single {
         for (path, file) in tree {
             beagle_hunks::write(self.dir.path(), path, file)?;
         }
-        let spec = VersionSpec::File {
-            path: self.dir.path().join(&self.name),
-            name: self.name.display().to_string(),
-        };
+        let spec = self.spec(self.dir.path());
         let program = build_native(&spec, &self.config, cache, flavour, &mut |_| {})?;
         Ok(program)
+    }
+
+    /// The file, in a directory.
+    fn spec(&self, dir: &Path) -> VersionSpec {
+        VersionSpec::File {
+            path: dir.join(&self.name),
+            name: self.name.display().to_string(),
+        }
     }
 }
 

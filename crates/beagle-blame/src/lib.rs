@@ -16,7 +16,7 @@ mod search;
 mod sources;
 mod trial;
 
-pub use bench::Bench;
+pub use bench::{Bench, Mixed};
 pub use error::Error;
 pub use search::{EVERY, Found, Outcome, Relation, search};
 pub use trial::{Blame, Effort, Trial};

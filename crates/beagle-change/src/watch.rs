@@ -17,13 +17,25 @@ pub struct Watched {
     pub old: Vec<u32>,
     /// By `StmtId` of new.
     pub new: Vec<u32>,
-    /// By number less 1: whether it is one variable, so that what was last put there is what it holds.
-    /// Members of structures are many.
-    pub single: Vec<bool>,
+    /// By number less 1: where it is.
+    pub scopes: Vec<Scope>,
     /// By number less 1: what people call it.
     pub names: Vec<String>,
     /// By change: the numbers of variables that decide whether and how it acts.
     pub deciding: Vec<Deciders>,
+}
+
+/// Where a variable is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// In a function, by its number.
+    Local(u32),
+    /// It is the result of a function.
+    Result,
+    /// In all of the program.
+    Global,
+    /// In structures, of which there may be many: what was last put there need not be what another one holds.
+    Member,
 }
 
 /// The variables, by number, that decide about a change.
@@ -115,11 +127,16 @@ impl Comparison {
                 false => Default::default(),
             };
         let count = numbers.len() + numbers_of_deciders.len();
-        let mut single = vec![true; count];
+        let mut scopes = vec![Scope::Global; count];
         let mut names = vec![String::new(); count];
         for (key, &number) in numbers.iter().chain(&numbers_of_deciders) {
             let index = (number & !DECIDING) as usize - 1;
-            single[index] = !matches!(key, Key::Member(..));
+            scopes[index] = match key {
+                Key::Local(function, _) => Scope::Local(*function),
+                Key::Result(_) => Scope::Result,
+                Key::Global(..) => Scope::Global,
+                Key::Member(..) => Scope::Member,
+            };
             names[index] = self.name(key, (old, new));
         }
         let [old, new] = [0, 1].map(|side| {
@@ -134,7 +151,7 @@ impl Comparison {
         Watched {
             old,
             new,
-            single,
+            scopes,
             names,
             deciding,
         }
@@ -355,7 +372,9 @@ mod tests {
             };
             let both = [lines(old, &watched.old), lines(new, &watched.new)];
             let compared = both.iter().flatten().map(|&(_, number)| number).max();
-            let mut single = watched.single;
+            let mut single: Vec<bool> = (watched.scopes.iter())
+                .map(|&scope| scope != Scope::Member)
+                .collect();
             single.truncate(compared.unwrap_or(0) as usize);
             (both, single)
         })

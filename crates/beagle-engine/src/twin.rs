@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::fmt;
 
-use beagle_change::{Comparison, Deciders, Watched};
+use beagle_change::{Comparison, Deciders, Scope, Watched};
 use beagle_program::{BlockId, CallGraph, Flow, FunctionId, Program, StmtId};
 use beagle_trace::event::{DECIDING, MODEL_SITES, Site};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -208,7 +208,13 @@ impl<'a> Twin<'a> {
     /// Whether a variable that is watched, by its number, is one: what was last put there is what it
     /// holds.
     pub fn is_single(&self, place: u32) -> bool {
-        index(place).and_then(|index| self.watched.single.get(index)) == Some(&true)
+        self.scope(place)
+            .is_some_and(|scope| scope != Scope::Member)
+    }
+
+    /// Where a variable that is watched is, by its number.
+    pub fn scope(&self, place: u32) -> Option<Scope> {
+        self.watched.scopes.get(index(place)?).copied()
     }
 
     /// Whether what old and new make of a variable that is watched is compared.

@@ -9,6 +9,7 @@ mod align;
 mod alternates;
 mod edit;
 mod observed;
+mod part;
 mod predicates;
 mod rank;
 mod reach;
@@ -25,6 +26,7 @@ use beagle_trace::{Input, Limits};
 
 pub use alternates::{Alternate, Branch, distance};
 pub use observed::Observed;
+pub use part::part;
 pub use rank::{Blame, Cause, Evidence, Kind};
 
 /// How to explain.

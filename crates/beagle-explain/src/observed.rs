@@ -321,7 +321,7 @@ impl Looker<'_, '_> {
 }
 
 /// The first byte of each destination that differs, and who writes it.
-fn unlike(run: &Probed) -> Vec<Unlike> {
+pub fn unlike(run: &Probed) -> Vec<Unlike> {
     let mut found = Vec::new();
     let streams = Side::BOTH.map(|side| run.traced(side).streams().collect::<FxHashMap<_, _>>());
     let mut destinations: Vec<_> = streams.iter().flat_map(|all| all.keys()).collect();

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Instant;
 
-use beagle_blame::{Bench, Effort, Error, Found, Outcome, Relation as Related, Trial};
+use beagle_blame::{Bench, Effort, Error, Found, Mixed, Outcome, Relation as Related, Trial};
 use beagle_hunks::{Hunk, Set};
 use beagle_report::blame::{CulpritSet, Culprits, HunkEntry, Relation};
 use beagle_report::diff::LineEntry;
@@ -75,6 +75,11 @@ impl<'a> Seeker<'a> {
         let hunks = (1..).zip(&self.bench.diff().hunks);
         let same = hunks.filter(|(_, hunk)| is_one(hunk));
         same.map(|(number, _)| number).collect()
+    }
+
+    /// Old with a set of hunks, as a version like any other.
+    pub fn mixed(&self, set: &Set) -> Result<Mixed<'_>, Error> {
+        self.bench.mixed(set)
     }
 
     /// What old with a hunk alone does, and new without it.

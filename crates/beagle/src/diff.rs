@@ -9,6 +9,7 @@ mod explain;
 mod files;
 mod lane;
 mod listen;
+mod order;
 mod present;
 mod sequences;
 mod tests;
@@ -376,7 +377,7 @@ impl Job<'_> {
                 shown: &shown.sequences,
                 unheard: &shown.unheard,
                 acting: &shown.acting,
-                culprits: blamed.map(|blamed| (&blamed.culprits, &blamed.hunks)),
+                blamed,
                 changes: &self.comparison.changes,
             })
         });

@@ -3,13 +3,11 @@
 mod entries;
 
 use std::ffi::OsString;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use beagle_blame::Outcome;
 use beagle_change::{Comparison, compare};
-use beagle_engine::{Probe, Twin};
-use beagle_executor::{Executor, Options as ExecutorOptions};
+use beagle_engine::Probe;
 use beagle_explain::{Blame, Explanation, Options};
 use beagle_hunks::Set;
 use beagle_report::diff::InputEntry;
@@ -24,8 +22,9 @@ use crate::given::{self, Given};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::timings::Timings;
+use crate::traced::Probing;
 use crate::versions::{Order, Version};
-use crate::{output, status, traced};
+use crate::{output, status};
 
 /// Runs the command; the result is the exit status.
 pub fn run(options: &ExplainOptions, quiet: bool) -> Result<i32, Failure> {
@@ -226,30 +225,30 @@ impl Job<'_> {
         difference: &Difference,
         timings: &mut Timings,
     ) -> Result<Option<Explanation>, Failure> {
-        let (old, new) = self.versions;
-        let (comparison, programs) = (self.comparison, (&old.program, &new.program));
-        let watched = match detail {
-            Detail::All => comparison.watched_widely(programs.0, programs.1),
-            Detail::Changed | Detail::Ways => comparison.watched(programs.0, programs.1),
+        let probing = Probing {
+            versions: self.versions,
+            comparison: self.comparison,
+            name: self.name,
+            setting: self.setting,
+            cache: &self.order.cache,
         };
-        let numbers = comparison.numbers_watching(programs.0, programs.1, watched.clone());
-        let traced = traced::numbered(old, new, &numbers, &self.order.cache)?;
-        timings.end("instrument");
-        let twin = Twin::watching(programs.0, programs.1, comparison, watched);
-        let start = |program: &Path| {
-            let options = ExecutorOptions {
-                argv0: Some(self.name.clone()),
-                fixture: self.setting.fixture.clone(),
-                environment: self.setting.environment.clone(),
-                ..ExecutorOptions::default()
-            };
-            Executor::start(program, options).map_err(Failure::run)
-        };
-        let executors = (start(&traced.0.program)?, start(&traced.1.program)?);
-        let mut probe = Probe::new(&twin, executors.0, executors.1);
+        probing.probe(detail == Detail::All, |probe| {
+            timings.end("instrument");
+            self.probed(probe, detail, input, difference, timings)
+        })
+    }
+
+    fn probed(
+        &self,
+        probe: &mut Probe<'_>,
+        detail: Detail,
+        input: &Input,
+        difference: &Difference,
+        timings: &mut Timings,
+    ) -> Result<Option<Explanation>, Failure> {
         let limits = self.limits(difference);
         let varies = detail != Detail::Ways;
-        let run = beagle_explain::look(&mut probe, input, varies, &limits).map_err(Failure::run)?;
+        let run = beagle_explain::look(probe, input, varies, &limits).map_err(Failure::run)?;
         timings.end("trace");
         let is_cut = match detail {
             Detail::All => run.stops.iter().any(Option::is_some),
@@ -277,7 +276,7 @@ impl Job<'_> {
             }
             (!self.interrupt.is_raised()).then_some(!differs)
         };
-        let mut explained = beagle_explain::explain(&mut probe, run, &mut agree, &options);
+        let mut explained = beagle_explain::explain(probe, run, &mut agree, &options);
         if !varies {
             let note = "no alternate inputs were looked for: the run has too many expressions";
             explained.notes.push(note.to_owned());

@@ -1,10 +1,14 @@
 //! Instrumented programs, by way of the cache.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use beagle_build::{Built, Cache};
 use beagle_change::{Comparison, Numbers};
+use beagle_engine::{Probe, Twin};
+use beagle_executor::{Executor, Options as ExecutorOptions};
 use beagle_instrument::{Ids, Instrumented, Link, Optimise, Options, instrument};
+use beagle_verdict::Setting;
 
 use crate::failure::Failure;
 use crate::versions::{Version, both};
@@ -30,7 +34,7 @@ pub fn pair(
 }
 
 /// The same with other numbers.
-pub fn numbered(
+fn numbered(
     old: &Version,
     new: &Version,
     numbers: &(Numbers, Numbers),
@@ -42,6 +46,53 @@ pub fn numbered(
         || traced(built.1, &numbers.1, cache),
     );
     Ok((old?, new?))
+}
+
+/// Two versions of which single runs are of interest.
+pub struct Probing<'a> {
+    /// The versions.
+    pub versions: (&'a Version, &'a Version),
+    /// What changed.
+    pub comparison: &'a Comparison,
+    /// What both are told that they are called.
+    pub name: &'a OsString,
+    /// How they are run.
+    pub setting: &'a Setting,
+    /// Where instrumented programs are kept.
+    pub cache: &'a Cache,
+}
+
+impl Probing<'_> {
+    /// Instruments both so that all variables are watched, or only those that changes put values into, and hands them
+    /// to `work`.
+    pub fn probe<T>(
+        &self,
+        widely: bool,
+        work: impl FnOnce(&mut Probe<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let (old, new) = self.versions;
+        let programs = (&*old.program, &*new.program);
+        let watched = match widely {
+            true => self.comparison.watched_widely(programs.0, programs.1),
+            false => self.comparison.watched(programs.0, programs.1),
+        };
+        let numbers = self
+            .comparison
+            .numbers_watching(programs.0, programs.1, watched.clone());
+        let traced = numbered(old, new, &numbers, self.cache)?;
+        let twin = Twin::watching(programs.0, programs.1, self.comparison, watched);
+        let start = |program: &Path| {
+            let options = ExecutorOptions {
+                argv0: Some(self.name.clone()),
+                fixture: self.setting.fixture.clone(),
+                environment: self.setting.environment.clone(),
+                ..ExecutorOptions::default()
+            };
+            Executor::start(program, options).map_err(Failure::run)
+        };
+        let executors = (start(&traced.0.program)?, start(&traced.1.program)?);
+        work(&mut Probe::new(&twin, executors.0, executors.1))
+    }
 }
 
 /// Instruments a version, or finds that in the cache. That the first run starts soon matters more

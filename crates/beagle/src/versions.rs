@@ -26,6 +26,27 @@ pub struct Version {
     pub sources: SourceTree,
 }
 
+impl Version {
+    fn new(spec: &VersionSpec, built: Built, program: Program) -> Self {
+        let sources = match spec {
+            VersionSpec::File { .. } => SourceTree::single_file(&built.tree),
+            _ => SourceTree::new(&built.tree),
+        };
+        Self {
+            built,
+            program: Arc::new(program),
+            sources,
+        }
+    }
+
+    /// Builds and lifts what is neither old nor new, without a word.
+    pub fn quietly(spec: &VersionSpec, config: &Config, cache: &Cache) -> Result<Self, Failure> {
+        let built = build(spec, config, cache, &mut |_| {})?;
+        let program = lift(&built)?;
+        Ok(Self::new(spec, built, program))
+    }
+}
+
 /// Two versions that are to be built, and all that takes.
 pub struct Order {
     /// Where the user is.
@@ -68,16 +89,8 @@ impl Order {
         let (old_program, new_program) = (lifted.0?, lifted.1?);
         timings.end("lift");
         Ok((
-            Version {
-                sources: sources(&self.old, &old_built),
-                built: old_built,
-                program: Arc::new(old_program),
-            },
-            Version {
-                sources: sources(&self.new, &new_built),
-                built: new_built,
-                program: Arc::new(new_program),
-            },
+            Version::new(&self.old, old_built, old_program),
+            Version::new(&self.new, new_built, new_program),
         ))
     }
 
@@ -113,11 +126,7 @@ pub fn load_one(
     timings.end("build");
     let program = lift(&built)?;
     timings.end("lift");
-    Ok(Version {
-        sources: sources(&spec, &built),
-        built,
-        program: Arc::new(program),
-    })
+    Ok(Version::new(&spec, built, program))
 }
 
 /// What one version means, how it is built and where.
@@ -176,13 +185,6 @@ fn lift(built: &Built) -> Result<Program, Failure> {
         label: built.label.clone(),
         error,
     })
-}
-
-fn sources(spec: &VersionSpec, built: &Built) -> SourceTree {
-    match spec {
-        VersionSpec::File { .. } => SourceTree::single_file(&built.tree),
-        _ => SourceTree::new(&built.tree),
-    }
 }
 
 /// The first `beagle.toml` found, with the command line on top of it. It is looked for where the

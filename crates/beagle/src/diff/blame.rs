@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use beagle_report::blame::Culprits;
+use beagle_report::blame::{CulpritSet, Culprits};
 
 use super::Job;
 use super::court::{Judged, Shown};
@@ -19,9 +19,23 @@ pub struct Blamed {
     pub culprits: Culprits,
     /// The numbers of the hunks that each change is in, of changes that were executed.
     pub hunks: BTreeMap<usize, Vec<usize>>,
+    /// Those of the smallest set in the order in which they have their part in it, if there are several and it can be
+    /// told.
+    pub order: Option<Vec<usize>>,
 }
 
 impl Blamed {
+    /// Whether the sets of hunks were narrowed down: else they do not say what it takes.
+    pub fn is_narrow(&self) -> bool {
+        self.culprits.sets.iter().all(|set| set.minimal)
+    }
+
+    /// The smallest set of hunks that it takes.
+    pub fn smallest(&self) -> Option<&CulpritSet> {
+        let sets = self.culprits.sets.iter();
+        sets.min_by_key(|set| set.hunks.len())
+    }
+
     /// Those of the changes that were executed that have a part in it, as far as that is known: all of them, unless
     /// every set of hunks was tried.
     pub fn guilty(&self, changes: &BTreeSet<usize>) -> BTreeSet<usize> {
@@ -110,7 +124,18 @@ impl Job<'_> {
         };
         let culprits = seeker.seek(&case)?;
         // Nothing to say is better than to say that there was no time.
-        let is_known = culprits.complete || !culprits.sets.is_empty();
-        Ok(is_known.then_some(Blamed { culprits, hunks }))
+        if !culprits.complete && culprits.sets.is_empty() {
+            return Ok(None);
+        }
+        let mut blamed = Blamed {
+            culprits,
+            hunks,
+            order: None,
+        };
+        if let Some(set) = blamed.smallest().filter(|_| blamed.is_narrow()) {
+            let set = set.hunks.iter().copied().collect();
+            blamed.order = self.order(seeker, &set, &finding.input, deadline);
+        }
+        Ok(Some(blamed))
     }
 }

@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use beagle_change::Change;
 use beagle_engine::Acts;
-use beagle_report::blame::Culprits;
 use beagle_report::diff::{CriticalEntry, SequenceEntry, Sequences};
+
+use super::blame::Blamed;
 
 /// Sequences and steps that are listed in a report.
 const LISTED: usize = 50;
@@ -73,8 +74,8 @@ pub struct Known<'a> {
     pub unheard: &'a BTreeMap<usize, u64>,
     /// The changes that the input that is shown executes, and when.
     pub acting: &'a Acts,
-    /// The culprits, and by change the hunks that it is in, by their numbers.
-    pub culprits: Option<(&'a Culprits, &'a BTreeMap<usize, Vec<usize>>)>,
+    /// The culprits.
+    pub blamed: Option<&'a Blamed>,
     /// All changes.
     pub changes: &'a [Change],
 }
@@ -88,11 +89,9 @@ impl Exercised {
             shown.all(|&number| self.ways[number].contains(change))
         });
         let common: Vec<usize> = common.collect();
-        // A set that was not narrowed down does not say what it takes.
-        let is_narrow = |culprits: &Culprits| culprits.sets.iter().all(|set| set.minimal);
-        let culprits = known.culprits.filter(|(culprits, _)| is_narrow(culprits));
-        let (changes, hunks, interaction) = match culprits {
-            Some((culprits, hunks)) => by_culprits(known, culprits, hunks, &common)?,
+        let narrow = known.blamed.filter(|blamed| blamed.is_narrow());
+        let (changes, hunks, interaction) = match narrow {
+            Some(blamed) => by_culprits(known, blamed, &common)?,
             None => self.by_inputs(known, &common),
         };
         if changes.is_empty() {
@@ -140,20 +139,19 @@ impl Exercised {
 /// What the culprits say, as far as the inputs bear it out.
 fn by_culprits(
     known: &Known<'_>,
-    culprits: &Culprits,
-    hunks: &BTreeMap<usize, Vec<usize>>,
+    blamed: &Blamed,
     common: &[usize],
 ) -> Option<(Vec<usize>, Vec<usize>, bool)> {
-    let set = culprits.sets.iter().min_by_key(|set| set.hunks.len())?;
+    let set = blamed.smallest()?;
     let of = |change: &usize| {
-        let of = hunks.get(change).into_iter().flatten();
+        let of = blamed.hunks.get(change).into_iter().flatten();
         of.copied().filter(|hunk| set.hunks.contains(hunk))
     };
     let wanted = common.iter().copied();
     let wanted: Vec<usize> = wanted
         .filter(|change| of(change).next().is_some())
         .collect();
-    let changes = known.acting.order(&wanted);
+    let mut changes = known.acting.order(&wanted);
     let mut order: Vec<usize> = Vec::new();
     for hunk in changes.iter().flat_map(of) {
         // What a hunk does last is what counts.
@@ -161,13 +159,22 @@ fn by_culprits(
         order.push(hunk);
     }
     let all = order.len() == set.hunks.len();
-    let interaction = culprits.interaction && set.hunks.len() > 1 && all;
+    if let Some(seen) = blamed.order.as_ref().filter(|_| all) {
+        order.clone_from(seen);
+        let place = |change: &usize| {
+            of(change)
+                .filter_map(|hunk| seen.iter().position(|&it| it == hunk))
+                .max()
+        };
+        changes.sort_by_key(place);
+    }
+    let interaction = blamed.culprits.interaction && set.hunks.len() > 1 && all;
     Some((changes, order, interaction))
 }
 
 #[cfg(test)]
 mod tests {
-    use beagle_report::blame::{CulpritSet, Relation};
+    use beagle_report::blame::{CulpritSet, Culprits, Relation};
 
     use super::*;
 
@@ -179,22 +186,26 @@ mod tests {
         all
     }
 
-    fn culprits(sets: &[&[usize]], interaction: bool) -> Culprits {
+    fn culprits(sets: &[&[usize]], interaction: bool) -> Blamed {
         let sets = sets.iter().map(|set| CulpritSet {
             hunks: set.to_vec(),
             relation: Relation::Unknown,
             minimal: true,
         });
-        Culprits {
-            sets: sets.collect(),
-            undo: Vec::new(),
-            interaction,
-            complete: true,
-            count: 3,
-            hunks: Vec::new(),
-            builds: 0,
-            failed: 0,
-            said: String::new(),
+        Blamed {
+            culprits: Culprits {
+                sets: sets.collect(),
+                undo: Vec::new(),
+                interaction,
+                complete: true,
+                count: 3,
+                hunks: Vec::new(),
+                builds: 0,
+                failed: 0,
+                said: String::new(),
+            },
+            hunks: (0..4).map(|i| (i, vec![i + 1])).collect(),
+            order: None,
         }
     }
 
@@ -205,23 +216,22 @@ mod tests {
         all: &Exercised,
         shown: Inputs<'_>,
         acting: &[usize],
-        culprits: Option<&Culprits>,
+        blamed: Option<&Blamed>,
     ) -> Option<CriticalEntry> {
-        critical_of(all, (shown, &[]), acting, culprits)
+        critical_of(all, (shown, &[]), acting, blamed)
     }
 
     fn critical_of(
         all: &Exercised,
         (shown, unheard): (Inputs<'_>, Inputs<'_>),
         acting: &[usize],
-        culprits: Option<&Culprits>,
+        blamed: Option<&Blamed>,
     ) -> Option<CriticalEntry> {
-        let hunks: BTreeMap<usize, Vec<usize>> = (0..4).map(|i| (i, vec![i + 1])).collect();
         all.critical(&Known {
             shown: &shown.iter().copied().collect(),
             unheard: &unheard.iter().copied().collect(),
             acting: &Acts::executed(acting),
-            culprits: culprits.map(|culprits| (culprits, &hunks)),
+            blamed,
             changes: &[],
         })
     }
@@ -241,10 +251,22 @@ mod tests {
     }
 
     #[test]
+    fn what_builds_without_single_hunks_do_tells_the_order() {
+        let all = exercised(&[&[2, 0, 1], &[0, 1]]);
+        let mut both = culprits(&[&[1, 3]], true);
+        both.order = Some(vec![1, 3]);
+        let entry = critical(&all, &[(0, 1)], &[2, 0, 1], Some(&both)).unwrap();
+        assert_eq!((entry.changes, entry.hunks), (vec![1, 3], vec![1, 3]));
+        // If a hunk was not executed, it is not said that it was.
+        let entry = critical(&all, &[(1, 1)], &[0, 1], Some(&both)).unwrap();
+        assert_eq!((entry.changes, entry.hunks), (vec![1], vec![1]));
+    }
+
+    #[test]
     fn culprits_that_were_not_narrowed_down_say_nothing() {
         let all = exercised(&[&[2, 0, 1], &[2, 0, 1]]);
         let mut broad = culprits(&[&[1, 2, 3]], false);
-        broad.sets[0].minimal = false;
+        broad.culprits.sets[0].minimal = false;
         assert_eq!(
             critical(&all, &[(0, 2)], &[2, 0, 1], Some(&broad)),
             critical(&all, &[(0, 2)], &[2, 0, 1], None)
