@@ -14,14 +14,23 @@ pub struct Finding {
     pub input: Input,
     /// What differs.
     pub difference: Difference,
+    /// How many changes it executes: the fewer, the clearer what it takes.
+    pub changes: usize,
     /// What in the program causes it, in the words of who found it.
     pub cause: String,
+}
+
+impl Finding {
+    /// Smaller for what is better shown.
+    fn weight(&self) -> (usize, usize) {
+        (self.changes, size(&self.input))
+    }
 }
 
 /// Findings that are one for the user.
 #[derive(Debug, Clone)]
 pub struct Group {
-    /// The one with the smallest input.
+    /// The one with the fewest changes, of these the one with the smallest input.
     pub representative: Finding,
     /// How many there are.
     pub count: usize,
@@ -52,7 +61,7 @@ impl Groups {
         if let Some(&number) = self.by_key.get(&key) {
             let group = &mut self.groups[number];
             group.count += 1;
-            if size(&finding.input) < size(&group.representative.input) {
+            if finding.weight() < group.representative.weight() {
                 group.representative = finding;
             }
             return (number, false);
@@ -131,6 +140,7 @@ mod tests {
                 runs: 1,
                 signature: class.name().to_owned(),
             },
+            changes: 1,
             cause: cause.to_owned(),
         }
     }
@@ -145,6 +155,12 @@ mod tests {
             groups.add(finding(Class::Output, "a", "longer")),
             (1, false)
         );
+        // More changes are not clearer, whatever the size.
+        let more = Finding {
+            changes: 2,
+            ..finding(Class::Output, "a", "")
+        };
+        assert_eq!(groups.add(more), (1, false));
         assert_eq!(groups.add(finding(Class::Output, "b", "other")), (2, true));
         assert_eq!(groups.add(finding(Class::Fix, "a", "")), (3, true));
         assert_eq!(groups.add(finding(Class::Crash, "c", "crash")), (4, true));
@@ -153,7 +169,7 @@ mod tests {
             .iter()
             .map(|(number, group)| (*number, group.count))
             .collect();
-        assert_eq!(ranked, [(4, 1), (1, 3), (2, 1), (0, 1), (3, 1)]);
+        assert_eq!(ranked, [(4, 1), (1, 4), (2, 1), (0, 1), (3, 1)]);
         let (output, crash) = (groups.get(1).unwrap(), groups.get(4).unwrap());
         assert!(!output.is_same(groups.get(2).unwrap()) && !output.is_same(crash));
         groups.replace(

@@ -1,7 +1,7 @@
 //! The court: runs the real programs on what the search hands over, and says what is a difference.
 //!
-//! Candidates on which the traced programs differ come first, those with a cause that has not been
-//! seen often before the others. When there is time, inputs that only touch a change are run with
+//! Candidates on which the traced programs differ come first, those with a cause, or with changes executed, that
+//! have not been seen often before the others. When there is time, inputs that only touch a change are run with
 //! sanitizers, which see what no output shows.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -57,6 +57,12 @@ pub struct Case {
     pub sequence: Option<usize>,
     /// Whether it was judged before.
     pub again: bool,
+}
+
+impl Case {
+    fn likeness(&self) -> Likeness {
+        (self.cause.clone(), self.changes.clone())
+    }
 }
 
 /// Inputs by the number of their sequence.
@@ -143,7 +149,11 @@ pub struct Judged {
     pub sequences: Tally,
 }
 
-/// After so many differences with one cause, others with it are only counted.
+/// Candidates of one kind: where the versions part, and the changes that are executed. A change that goes wrong by
+/// itself may do so where it also goes its intended way with others.
+type Likeness = (Option<Place>, Vec<usize>);
+
+/// After so many differences of one kind, others of it are only counted.
 const ENOUGH: u64 = 12;
 /// Inputs that wait to be run with sanitizers.
 const MOST_WAITING: usize = 2000;
@@ -153,9 +163,9 @@ pub struct Court {
     judge: Judge,
     start: Instant,
     news: Sender<News>,
-    candidates: BTreeMap<Option<Place>, VecDeque<Case>>,
-    /// How many cases of each cause were judged.
-    heard: BTreeMap<Option<Place>, u64>,
+    candidates: BTreeMap<Likeness, VecDeque<Case>>,
+    /// How many cases of each kind were judged.
+    heard: BTreeMap<Likeness, u64>,
     waiting: VecDeque<Case>,
     /// Differences that were judged before there were sanitizers, which may have more to say.
     early: VecDeque<Case>,
@@ -239,7 +249,7 @@ impl Court {
     fn take(&mut self, message: Message) -> Result<(), Failure> {
         match message {
             Message::Case(case) if case.differs => {
-                let queue = self.candidates.entry(case.cause.clone()).or_default();
+                let queue = self.candidates.entry(case.likeness()).or_default();
                 queue.push_back(*case);
             }
             Message::Case(case) => {
@@ -264,18 +274,18 @@ impl Court {
         Ok(())
     }
 
-    /// The candidate whose cause was heard least often.
+    /// The candidate whose like was heard least often.
     fn next_candidate(&mut self) -> Option<Case> {
         loop {
             let heard = &self.heard;
-            let times = |cause: &Option<Place>| heard.get(cause).copied().unwrap_or(0);
+            let times = |likeness: &Likeness| heard.get(likeness).copied().unwrap_or(0);
             let waiting = self
                 .candidates
                 .iter()
                 .filter(|(_, queue)| !queue.is_empty());
-            let cause = waiting.min_by_key(|(cause, _)| times(cause))?.0.clone();
-            let count = times(&cause);
-            let case = self.candidates.get_mut(&cause)?.pop_front()?;
+            let likeness = waiting.min_by_key(|(of, _)| times(of))?.0.clone();
+            let count = times(&likeness);
+            let case = self.candidates.get_mut(&likeness)?.pop_front()?;
             // What the user's own inputs show is wanted for each change.
             let shown = &self.judged.shown;
             let wanted = || {
@@ -294,7 +304,7 @@ impl Court {
 
     /// A full verdict.
     fn hear(&mut self, case: Case) -> Result<(), Failure> {
-        *self.heard.entry(case.cause.clone()).or_insert(0) += 1;
+        *self.heard.entry(case.likeness()).or_insert(0) += 1;
         let verdict = match self.judge.judge(&case.input) {
             Ok(verdict) => verdict,
             Err(error) => return self.trouble(&error),
@@ -319,6 +329,7 @@ impl Court {
                 let (number, _) = self.groups.add(Finding {
                     input: case.input,
                     difference: *difference,
+                    changes: case.changes.len(),
                     cause: named(case.cause.as_ref()),
                 });
                 let tally = self.sequences.entry(number).or_default();
@@ -489,6 +500,7 @@ impl Judged {
                 input,
                 difference,
                 cause,
+                ..
             } = &shown.group.representative;
             let mut test = Saved::of_difference(input, difference, cause);
             test.fixture.clone_from(&invocation.fixture);
