@@ -140,6 +140,9 @@ pub struct Ran<'a> {
     pub seed: Option<usize>,
     /// The changes that the input exercised, in order, loops once; nothing if there is one only.
     pub sequence: Vec<usize>,
+    /// What the programs took one after the other of the input, with a number for what they did with it;
+    /// nothing if that was not looked at.
+    pub parts: Vec<(u64, Vec<u8>)>,
 }
 
 /// Whether to go on.
@@ -224,6 +227,8 @@ pub struct Engine<'a> {
     scene: Scene<'a>,
     frontier: Frontier,
     records: Vec<Option<Record>>,
+    /// What ends the parts that programs take one after the other, if any; once there is a run with such parts.
+    separator: Option<Option<u8>>,
     /// Conditions of all records, which take most of the memory.
     kept: usize,
     oldest: usize,
@@ -267,6 +272,8 @@ const SEEDS_FIRST: Duration = Duration::from_secs(5);
 
 /// This part of the time goes to inputs that others found, as long as there are questions.
 const OFFERS_SHARE: u32 = 5;
+/// With those that differ it is not more than this: what differs for another reason may be left to find.
+const DIFFERING_SHARE: u32 = 3;
 
 /// A run may take so many times longer than any before it that ended...
 const PATIENCE: u32 = 100;
@@ -305,6 +312,7 @@ impl<'a> Engine<'a> {
             known_options: known::Options::of(twin),
             frontier: Frontier::new(strategies, !prunes.is_empty(), options.chance),
             records: Vec::new(),
+            separator: None,
             kept: 0,
             oldest: 0,
             seen: FxHashSet::default(),
@@ -360,11 +368,14 @@ impl<'a> Engine<'a> {
                 return Ok(end);
             }
             // There are more of them than can be explored, and some are long.
-            let appetite = match on_offers > start.elapsed() / OFFERS_SHARE {
+            let part = |share| on_offers > start.elapsed() / share;
+            let appetite = match part(OFFERS_SHARE) {
                 true => Appetite::Differing,
                 false => Appetite::One,
             };
-            if let Some(offered) = listener.offered(appetite) {
+            if !part(DIFFERING_SHARE)
+                && let Some(offered) = listener.offered(appetite)
+            {
                 let now = Instant::now();
                 if self.take(offered, listener)? == Next::Stop {
                     return Ok(End::Stopped);
@@ -548,6 +559,7 @@ impl<'a> Engine<'a> {
                 infected: Vec::new(),
                 seed,
                 sequence: Vec::new(),
+                parts: Vec::new(),
             };
             return Ok(listener.ran(&ran));
         };
@@ -565,7 +577,8 @@ impl<'a> Engine<'a> {
         if !self.new_alone {
             (self.known_options).ask(twin, &input, &self.options.shape, &mut product);
         }
-        product.sound = (new.outcome == Outcome::Exit(0)).then_some(self.records.len() as u32);
+        let failed = new.outcome != Outcome::Exit(0);
+        product.sound = (!failed).then_some(self.records.len() as u32);
         let differs = is_different(&old, &new) || !old_read.files().eq(new_read.files());
         let sequence = self.acts(&product, &old_read, &new_read).sequence();
         let has_graph = self.scene.sequences.is_some() || self.awaited.is_some();
@@ -628,6 +641,10 @@ impl<'a> Engine<'a> {
         let mut reached: Vec<usize> = product.reached.keys().copied().collect();
         reached.sort_unstable();
         let cause = cause(twin, &product, &reached);
+        let parts = product.records.as_ref().filter(|_| fresh);
+        let parts = parts.map_or(Vec::new(), |records| {
+            records.parts(&input, failed, &mut self.separator)
+        });
         let next = listener.ran(&Ran {
             number: self.status.runs,
             input: &input,
@@ -638,6 +655,7 @@ impl<'a> Engine<'a> {
             fresh,
             seed,
             sequence,
+            parts,
         });
         if product.stock == Stock::Own && (seed.is_some() || product.news > 0) {
             let worth = seed.map_or(product.news, |_| usize::MAX);

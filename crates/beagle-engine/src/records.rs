@@ -6,12 +6,13 @@
 //! all parts begin with the same byte if they are taken to begin a little earlier, they do.
 
 use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
 use beagle_solver::{Path, Pool, Source, SourceKey, VariableKind};
 use beagle_trace::Input;
 use beagle_trace::event::{MODEL_SITES, Site};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::steps::{Step, What};
 use crate::traced::Traced;
@@ -40,6 +41,8 @@ pub struct Records {
     separator: Option<u8>,
     /// The functions that were entered while each was looked at.
     entered: Vec<BTreeSet<u32>>,
+    /// The ways that control went while each was looked at, however often: a number for all of them.
+    ways: Vec<u64>,
     /// Names in them that could be others.
     names: Vec<Word>,
 }
@@ -70,6 +73,7 @@ impl Records {
         let (ends, starts) = divided(content, separator, &turns, &looked)?;
         let mut records = Self {
             entered: vec![BTreeSet::new(); ends.len()],
+            ways: vec![0; ends.len()],
             names: new
                 .words
                 .values()
@@ -81,9 +85,19 @@ impl Records {
             starts,
             separator,
         };
-        for (at, step) in steps.filter(|(_, step)| step.what == What::Enter) {
+        let mut known = FxHashSet::default();
+        for (at, step) in steps {
             let record = records.at(at);
-            records.entered[record].insert(step.site);
+            match step.what {
+                What::Enter => drop(records.entered[record].insert(step.site)),
+                What::Branch(_) | What::Switch(_) if step.site < MODEL_SITES => {
+                    let way = (record, step.site, step.what);
+                    if known.insert(way) {
+                        records.ways[record] ^= hash(&(step.site, step.what));
+                    }
+                }
+                _ => {}
+            }
         }
         Some(records)
     }
@@ -130,6 +144,37 @@ impl Records {
         self.separator
     }
 
+    /// Those that the program took as a whole, with what ends them, and with other names; each with a number for
+    /// what is done with it. Of a run that fails, the last may be the one that it fails for, or that and all that
+    /// comes after it, if it did not go on to the last. What ended the records of the first run with any, which is one
+    /// to start from, ends them in all: a character may stand as often as there are turns by chance.
+    pub fn parts(
+        &self,
+        input: &Input,
+        failed: bool,
+        end: &mut Option<Option<u8>>,
+    ) -> Vec<(u64, Vec<u8>)> {
+        let went_on = self.ways.last().is_some_and(|&ways| ways != 0);
+        let whole = match failed {
+            _ if *end.get_or_insert(self.separator) != self.separator => 0,
+            true if self.separator.is_some() && !went_on => 0,
+            true => self.len() - 1,
+            false => self.len(),
+        };
+        let mut parts = Vec::new();
+        // Where control went nowhere, nothing was looked at.
+        for record in (0..whole).filter(|&record| self.ways[record] != 0) {
+            let does = hash(&(self.source, self.ways[record]));
+            let own = self.bytes(input, record).to_vec();
+            for mut bytes in std::iter::once(own).chain(self.renamed(input, record)) {
+                let end = self.separator.filter(|end| bytes.last() != Some(end));
+                bytes.extend(end);
+                parts.push((does, bytes));
+            }
+        }
+        parts
+    }
+
     /// A record with each name that it could have in place of one that it has.
     pub fn renamed(&self, input: &Input, record: usize) -> BTreeSet<Vec<u8>> {
         let (part, bytes) = (self.range(record), self.bytes(input, record));
@@ -137,6 +182,13 @@ impl Records {
         let renamed = names.filter_map(|name| name.renamed(self.source, part.clone(), bytes));
         renamed.collect()
     }
+}
+
+/// A number for anything.
+pub fn hash(what: &impl Hash) -> u64 {
+    let mut hasher = FxHasher::default();
+    what.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// How far a source was looked at, with the step from which on.

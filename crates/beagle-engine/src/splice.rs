@@ -6,14 +6,13 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
-use std::hash::{Hash, Hasher};
 
 use beagle_solver::SourceKey;
 use beagle_trace::Input;
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::product::Product;
-use crate::records::Records;
+use crate::records::{Records, hash};
 use crate::sequences::Sequences;
 use crate::shape::Shape;
 use crate::trail::Visit;
@@ -320,10 +319,4 @@ fn spliced(stem: &Stem, graft: &Graft, shape: &Shape) -> Option<Input> {
     bytes.splice(at..at, graft.chain(after));
     shape.keep_to(&mut input);
     Some(input)
-}
-
-fn hash(of: &impl Hash) -> u64 {
-    let mut hasher = FxHasher::default();
-    of.hash(&mut hasher);
-    hasher.finish()
 }

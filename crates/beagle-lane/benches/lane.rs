@@ -8,7 +8,7 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use beagle_lane::{Batch, Chance, Fuzzer, Mode, Mutator, Space, Status, Tokens};
+use beagle_lane::{Batch, Chance, Fuzzer, Mode, Mutator, Parts, Space, Status, Tokens};
 use beagle_subjects::{Subject, number};
 use beagle_trace::Input;
 use support::{batch, examples, fresh, make_version, run};
@@ -20,6 +20,7 @@ fn random(subject: &Subject, count: usize) -> Vec<Input> {
     let mutator = Mutator {
         space: &space,
         tokens: &tokens,
+        parts: &Parts::default(),
     };
     let mut chance = Chance::new(1);
     let mut all = Vec::new();

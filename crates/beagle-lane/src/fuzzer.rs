@@ -19,6 +19,7 @@ use crate::corpus::{Corpus, Kept};
 use crate::error::Error;
 use crate::mutate::Mutator;
 use crate::outcome::Outcome;
+use crate::parts::{Part, Parts};
 use crate::process::{Batch, Mode, Process, processor_time};
 use crate::space::Space;
 use crate::substitute::substitutes;
@@ -141,6 +142,7 @@ pub struct Fuzzer {
     sides: [Process; 2],
     space: Space,
     tokens: Tokens,
+    parts: Parts,
     chance: Chance,
     /// By [`Origin`].
     stocks: [Stock; 2],
@@ -162,6 +164,7 @@ impl Fuzzer {
             sides: [old, new],
             space,
             tokens,
+            parts: Parts::default(),
             chance: Chance::new(seed),
             stocks: Default::default(),
             seeds: Vec::new(),
@@ -229,6 +232,11 @@ impl Fuzzer {
     /// Adds an input to run as it is.
     pub fn add(&mut self, input: Input) {
         self.stocks[Origin::All as usize].given.push_back(input);
+    }
+
+    /// Adds a part of inputs.
+    pub fn add_part(&mut self, part: Part) {
+        self.parts.add(part);
     }
 
     /// Whose turn it is.
@@ -307,6 +315,7 @@ impl Fuzzer {
         let mutator = Mutator {
             space: &self.space,
             tokens: &self.tokens,
+            parts: &self.parts,
         };
         for _ in 0..100 {
             let picked = stock.corpus.pick(&mut self.chance);

@@ -14,6 +14,7 @@
 //! | `corpus` | what was kept, and which of it comes next |
 //! | `mutate` | words, lines and bytes: new inputs from old ones |
 //! | `text` | words of a text |
+//! | `parts` | parts of inputs that programs take as a whole |
 //! | `substitute` | new inputs from what a run compared |
 //! | `space`, `tokens` | what has to stay, and what may go in |
 
@@ -23,6 +24,7 @@ mod error;
 mod fuzzer;
 mod mutate;
 mod outcome;
+mod parts;
 mod process;
 mod space;
 mod substitute;
@@ -35,6 +37,7 @@ pub use error::Error;
 pub use fuzzer::{Fuzzer, News, Status};
 pub use mutate::Mutator;
 pub use outcome::Outcome;
+pub use parts::{Part, Parts};
 pub use process::{Batch, Mode, Process, Setup};
 pub use space::{Bounds, Key, Space};
 pub use tokens::Tokens;

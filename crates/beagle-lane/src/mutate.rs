@@ -3,6 +3,7 @@
 use beagle_trace::{Input, Source, SourceKind};
 
 use crate::chance::Chance;
+use crate::parts::Parts;
 use crate::space::Space;
 use crate::text;
 use crate::tokens::{self, Tokens};
@@ -13,6 +14,8 @@ pub struct Mutator<'a> {
     pub space: &'a Space,
     /// What may go in.
     pub tokens: &'a Tokens,
+    /// What inputs are made of.
+    pub parts: &'a Parts,
 }
 
 impl Mutator<'_> {
@@ -43,6 +46,9 @@ impl Mutator<'_> {
         let source = &mut input.sources[at];
         let donor = donor(other, source, at, chance);
         let lines = !source.kind.is_string();
+        if chance.one_in(4) && self.parts.change(&mut source.bytes, chance) {
+            return;
+        }
         if lines && chance.one_in(4) {
             change_lines(&mut source.bytes, donor, chance);
         } else if !(chance.one_in(4) && text::change(&mut source.bytes, donor, chance)) {
@@ -288,6 +294,7 @@ mod tests {
         let mutator = Mutator {
             space,
             tokens: &tokens,
+            parts: &Parts::default(),
         };
         let mut chance = Chance::new(1);
         let vary = |_| mutator.vary(input, input, &mut chance);

@@ -299,6 +299,7 @@ fn random_runs_of_a_subject_do_what_fresh_processes_do() {
     let mutator = beagle_lane::Mutator {
         space: &space,
         tokens: &tokens,
+        parts: &beagle_lane::Parts::default(),
     };
     let mut chance = beagle_lane::Chance::new(1);
     let vary = |chance: &mut beagle_lane::Chance| {

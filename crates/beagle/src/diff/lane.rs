@@ -1,14 +1,14 @@
 //! The fast lane beside the search: what it finds goes to the search, which runs it traced and hands it on
 //! to the court; what the solver makes comes back.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use beagle_engine::Appetite;
-use beagle_lane::{Error, Fuzzer, News, Status};
+use beagle_lane::{Error, Fuzzer, News, Part, Status};
 use beagle_trace::Input;
 use syscalls::Sysno;
 
@@ -23,12 +23,20 @@ pub struct Driven {
     pub notes: Vec<String>,
 }
 
+/// What the search tells the lane.
+pub enum Made {
+    /// An input that the solver made.
+    Input(Input),
+    /// A part of one that programs take as a whole.
+    Part(Part),
+}
+
 /// The lane's end of what joins it with the search.
 pub struct Link<'a> {
     /// What it finds.
     pub offers: Sender<News>,
-    /// What the solver made.
-    pub made: Receiver<Input>,
+    /// What the search made.
+    pub made: Receiver<Made>,
     /// Whether the search is over.
     pub over: &'a AtomicBool,
     /// Whether it has the machine to itself.
@@ -65,9 +73,9 @@ fn turns(fuzzer: &mut Fuzzer, seeds: &[Input], link: &Link<'_>) -> Result<(), Er
     let mut last = Instant::now();
     let mut pace = Pace::new();
     while !link.over.load(Ordering::Relaxed) {
-        while let Ok(input) = link.made.try_recv() {
-            pace.count();
-            fuzzer.add(input);
+        while let Ok(made) = link.made.try_recv() {
+            pace.count(&made);
+            take(fuzzer, made);
         }
         let start = Instant::now();
         fuzzer.step(&mut |news| {
@@ -83,7 +91,7 @@ fn turns(fuzzer: &mut Fuzzer, seeds: &[Input], link: &Link<'_>) -> Result<(), Er
         if fuzzer.status().kept == 0 {
             // Nothing can be run here; the solver may make something that can.
             match link.made.recv_timeout(Duration::from_millis(100)) {
-                Ok(input) => fuzzer.add(input),
+                Ok(made) => take(fuzzer, made),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -92,6 +100,13 @@ fn turns(fuzzer: &mut Fuzzer, seeds: &[Input], link: &Link<'_>) -> Result<(), Er
         }
     }
     Ok(())
+}
+
+fn take(fuzzer: &mut Fuzzer, made: Made) {
+    match made {
+        Made::Input(input) => fuzzer.add(input),
+        Made::Part(part) => fuzzer.add_part(part),
+    }
 }
 
 /// How many inputs the search makes.
@@ -116,8 +131,8 @@ impl Pace {
         }
     }
 
-    fn count(&mut self) {
-        self.count += 1;
+    fn count(&mut self, made: &Made) {
+        self.count += u32::from(matches!(made, Made::Input(_)));
     }
 
     fn is_brisk(&mut self) -> bool {
@@ -176,14 +191,48 @@ fn refusal(reason: u32) -> String {
     }
 }
 
+/// Inputs that wait, the smallest first: large ones take the search long, and tell people less. If there are too many,
+/// the largest are dropped.
+struct Waiting {
+    /// By size, and by when they came.
+    inputs: BTreeMap<(usize, u64), Input>,
+    came: u64,
+    most: usize,
+}
+
+impl Waiting {
+    fn new(most: usize) -> Self {
+        Self {
+            inputs: BTreeMap::new(),
+            came: 0,
+            most,
+        }
+    }
+
+    fn push(&mut self, input: Input) {
+        let size = input.sources.iter().map(|source| source.bytes.len()).sum();
+        self.came += 1;
+        self.inputs.insert((size, self.came), input);
+        if self.inputs.len() > self.most {
+            self.inputs.pop_last();
+        }
+    }
+
+    fn pop(&mut self) -> Option<Input> {
+        Some(self.inputs.pop_first()?.1)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.inputs.is_empty()
+    }
+}
+
 /// The search's end of what joins it with the lane.
 pub struct Offers {
     offers: Receiver<News>,
-    made: Sender<Input>,
-    differing: VecDeque<Input>,
-    /// By size, and by when they came.
-    others: BTreeMap<(usize, u64), Input>,
-    came: u64,
+    made: Sender<Made>,
+    differing: Waiting,
+    others: Waiting,
     /// Inputs that differ in the lane and have yet to be run by the search.
     expected: Vec<Input>,
     /// Other inputs of the lane that the search was given: they are no news to the lane.
@@ -195,22 +244,21 @@ pub struct Offers {
     start: Instant,
 }
 
-/// Inputs that only touch a change and wait, the smallest first; the largest are dropped.
-const MOST_WAITING: usize = 256;
-/// Inputs that differ and wait.
+/// So many inputs that differ wait...
 const MOST_DIFFERING: usize = 4096;
+/// ...and so many that only touch a change.
+const MOST_OTHERS: usize = 256;
 /// How long an exhausted search goes on with the lane at least.
 const LEAST: Duration = Duration::from_secs(2);
 
 impl Offers {
     /// Offers come from `offers`; what the solver makes goes to `made`.
-    pub fn new(offers: Receiver<News>, made: Sender<Input>, alone: bool) -> Self {
+    pub fn new(offers: Receiver<News>, made: Sender<Made>, alone: bool) -> Self {
         Self {
             offers,
             made,
-            differing: VecDeque::new(),
-            others: BTreeMap::new(),
-            came: 0,
+            differing: Waiting::new(MOST_DIFFERING),
+            others: Waiting::new(MOST_OTHERS),
             expected: Vec::new(),
             given: HashSet::new(),
             judged: HashSet::new(),
@@ -241,7 +289,7 @@ impl Offers {
         }
         let mut taken: Vec<Input> = Vec::new();
         while taken.len() < 4
-            && let Some(input) = self.differing.pop_front()
+            && let Some(input) = self.differing.pop()
         {
             self.expected.push(input.clone());
             taken.push(input);
@@ -252,7 +300,7 @@ impl Offers {
             Appetite::Idle => 8,
         };
         for _ in 0..others {
-            let Some((_, input)) = self.others.pop_first() else {
+            let Some(input) = self.others.pop() else {
                 break;
             };
             self.given.insert(content(&input));
@@ -266,18 +314,10 @@ impl Offers {
 
     fn sort(&mut self, news: News) {
         let input = news.input.normalised();
-        if news.differs {
-            let known = self.judged.contains(&content(&input));
-            if !known && self.differing.len() < MOST_DIFFERING {
-                self.differing.push_back(input);
-            }
-        } else {
-            let size = input.sources.iter().map(|source| source.bytes.len()).sum();
-            self.came += 1;
-            self.others.insert((size, self.came), input);
-            if self.others.len() > MOST_WAITING {
-                self.others.pop_last();
-            }
+        if !news.differs {
+            self.others.push(input);
+        } else if !self.judged.contains(&content(&input)) {
+            self.differing.push(input);
         }
     }
 
@@ -288,13 +328,22 @@ impl Offers {
             self.expected.swap_remove(at);
         } else if fresh && !self.given.remove(&content(input)) {
             // The lane may have ended.
-            let _ = self.made.send(input.clone());
+            let _ = self.made.send(Made::Input(input.clone()));
         }
         let differs = differs || expected.is_some();
         if differs {
             self.judged.insert(content(input));
         }
         differs
+    }
+
+    /// The search has seen what inputs are made of.
+    pub fn saw(&self, parts: &[(u64, Vec<u8>)]) {
+        for (does, bytes) in parts {
+            let (does, bytes) = (*does, bytes.clone());
+            // The lane may have ended.
+            let _ = self.made.send(Made::Part(Part { does, bytes }));
+        }
     }
 
     /// Inputs that differ in the lane but could not be run by the search, or did not differ there.
@@ -317,6 +366,18 @@ fn content(input: &Input) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn small_inputs_come_first_and_large_ones_are_dropped() {
+        let mut waiting = Waiting::new(3);
+        for text in ["four", "1", "three", "2", "22"] {
+            waiting.push(Input::from_args("p", [text]));
+        }
+        let taken = std::iter::from_fn(|| waiting.pop());
+        let taken: Vec<_> = taken.map(|input| input.sources[1].bytes.clone()).collect();
+        assert_eq!(taken, [&b"1"[..], b"2", b"22"]);
+        assert!(waiting.is_empty());
+    }
 
     #[test]
     fn what_is_refused_has_a_name() {

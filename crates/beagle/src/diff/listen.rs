@@ -71,7 +71,10 @@ impl Listener for Listening<'_> {
         let sequence = self.exercised.add(&ran.sequence);
         let touches = !ran.reached.is_empty();
         let differs = match &mut self.offers {
-            Some(offers) => offers.ran(ran.input, ran.fresh, ran.differs),
+            Some(offers) => {
+                offers.saw(&ran.parts);
+                offers.ran(ran.input, ran.fresh, ran.differs)
+            }
             None => ran.differs,
         };
         if differs || (touches && ran.fresh) {
