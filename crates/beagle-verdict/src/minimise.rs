@@ -130,16 +130,18 @@ impl<E, K: FnMut(&Input) -> Result<bool, E>> Search<K> {
             .collect()
     }
 
-    /// Puts sources back to a seed of the same shape: whole, then by ever smaller parts.
+    /// Puts sources back to a seed of the same shape: whole, unless that makes them larger, then by ever smaller
+    /// parts.
     fn put_back(&mut self, seed: &Input) -> Result<(), E> {
         for index in self.changeable() {
             let wanted = &seed.sources[index].bytes;
-            if self.best.sources[index].bytes == *wanted
-                || self.attempt_bytes(index, wanted.clone())?
+            let now = &self.best.sources[index].bytes;
+            let length = wanted.len().min(now.len());
+            if now == wanted
+                || (length == wanted.len() && self.attempt_bytes(index, wanted.clone())?)
             {
                 continue;
             }
-            let length = wanted.len().min(self.best.sources[index].bytes.len());
             let mut part = length.div_ceil(2).max(1);
             loop {
                 for start in (0..length).step_by(part) {
@@ -267,6 +269,14 @@ mod tests {
         });
         assert_eq!(small, Input::from_args("prog", ["-x"]).with_stdin("KEY"));
         assert!(tries < 200, "{tries}");
+    }
+
+    #[test]
+    fn what_is_as_small_as_it_gets_stays_so_whatever_the_seed() {
+        let small = Input::from_args("prog", [""; 0]).with_stdin("y");
+        let seeds = [Input::from_args("prog", [""; 0]).with_stdin("xxy")];
+        let (result, _) = minimised(&small, &seeds, |input| has(stdin(input), b"y"));
+        assert_eq!(stdin(&result), b"y");
     }
 
     #[test]
