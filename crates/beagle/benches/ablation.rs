@@ -1,8 +1,9 @@
 //! What each technique saves: `make bench-ablation`.
 //!
 //! Every search starts from one input: unguided, which is new alone as if nothing were known of the change;
-//! by coverage of both versions as one; by this with each technique added; with all; with all from the inputs of
-//! the subject's test-suite; and with the fast lane alone and besides. The subjects' pairs that differ, and
+//! by coverage of both versions as one; by this with each technique added; with all; and with the fast lane alone and
+//! besides. What a test-suite saves is told by two searches with all techniques of which none is told how the program is
+//! run: `suite` starts from the inputs of the subject's test-suite, `naught` from nothing. The subjects' pairs that differ, and
 //! `MUTANTS=150` mutants; `PAIRS=n` takes only so many pairs, `MODES=unguided,all` only these searches,
 //! `SECONDS=10` and `RUNS=2000` bound one search; `JOBS=2` looks at two cases at a time, and `MINUTES=60` begins
 //! none after an hour. Single searches are a matter of chance: with `TRIALS=3` there are three of each, in which
@@ -40,7 +41,7 @@ use hunt::Hunt;
 const ALL: &str = "reach,infect,propagate,shadow,cover,sequences,prune";
 
 /// What is compared, and the techniques it uses.
-const MODES: [(&str, &str); 12] = [
+const MODES: [(&str, &str); 13] = [
     ("unguided", "unguided"),
     ("cover", "cover"),
     ("reach", "cover,reach"),
@@ -51,6 +52,7 @@ const MODES: [(&str, &str); 12] = [
     ("prune", "cover,prune"),
     ("all", ALL),
     ("suite", ALL),
+    ("naught", ALL),
     ("fuzz", "fuzz"),
     (
         "all+fuzz",
@@ -64,6 +66,7 @@ const COVER: usize = 1;
 const PRUNED: usize = 7;
 const TOGETHER: usize = 8;
 const SUITE: usize = 9;
+const NAUGHT: usize = 10;
 
 /// What each search of a case came to; nothing of those that are not wanted.
 type Row = [Option<Outcome>; MODES.len()];
@@ -207,7 +210,6 @@ struct Bounds<'a> {
 impl Case {
     fn search(&self, mode: usize, bounds: &Bounds<'_>) -> Outcome {
         let suite = self.suite.to_string_lossy();
-        let nothing = Input::default();
         let mut options = vec!["--max-runs", bounds.runs, "--strategy", MODES[mode].1];
         options.extend(["--chance", &self.chance]);
         if mode == SUITE {
@@ -217,8 +219,8 @@ impl Case {
             old: &self.old,
             new: &self.new,
             seed: match mode {
-                SUITE => &nothing,
-                _ => &self.seed,
+                SUITE | NAUGHT => None,
+                _ => Some(&self.seed),
             },
             seconds: bounds.seconds,
             options: &options,
@@ -367,6 +369,7 @@ fn summary(table: &[Row]) -> String {
         (UNGUIDED, TOGETHER),
         (COVER, TOGETHER),
         (TOGETHER, SUITE),
+        (NAUGHT, SUITE),
     ] {
         let saved = Saved::of(table, (base, mode), Goal::Show);
         let names = format!("{} than {}", MODES[mode].0, MODES[base].0);

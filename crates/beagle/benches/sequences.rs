@@ -132,7 +132,7 @@ fn search(case: &Case, techniques: &str, seconds: u64, dir: &Path) -> Outcome {
     let hunt = Hunt {
         old: &case.pair.old,
         new: &case.pair.new,
-        seed: &case.seed,
+        seed: Some(&case.seed),
         seconds,
         options: &options,
         first: true,

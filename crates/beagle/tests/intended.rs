@@ -49,7 +49,7 @@ fn check(pair: &Pair, seconds: u64, workshop: &Workshop, cache: &TempDir) -> Res
     let hunt = Hunt {
         old: &pair.old,
         new: &pair.new,
-        seed,
+        seed: Some(seed),
         seconds,
         options: &["--no-explain"],
         first: false,

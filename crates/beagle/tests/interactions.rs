@@ -54,7 +54,7 @@ fn check(pair: &Pair, cache: &Path) -> Result<(), String> {
     let hunt = Hunt {
         old: &pair.old,
         new: &pair.new,
-        seed: hunt::seed(pair).ok_or("no input to start from")?,
+        seed: Some(hunt::seed(pair).ok_or("no input to start from")?),
         seconds: SECONDS,
         options: &[],
         first: true,

@@ -41,7 +41,7 @@ fn mutants_are_found_and_what_is_found_is_so() {
         let hunt = Hunt {
             old: &mutation.old,
             new: &mutation.new,
-            seed: &mutation.seed,
+            seed: Some(&mutation.seed),
             seconds: SECONDS,
             options: &[],
             first: true,

@@ -51,7 +51,7 @@ fn check(pair: &Pair, cache: &Path) -> Result<(), String> {
     let hunt = Hunt {
         old: &pair.old,
         new: &pair.new,
-        seed: &shown.input,
+        seed: Some(&shown.input),
         seconds: SECONDS,
         options: &[],
         first: true,

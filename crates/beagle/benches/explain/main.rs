@@ -85,7 +85,7 @@ impl Bench<'_> {
         let hunt = Hunt {
             old,
             new,
-            seed: &self.mutation.seed,
+            seed: Some(&self.mutation.seed),
             seconds,
             options: &["--out", &out],
             first: true,

@@ -139,7 +139,7 @@ impl<'a> Bench<'a> {
         let hunt = Hunt {
             old,
             new,
-            seed,
+            seed: Some(seed),
             seconds: SECONDS,
             options: &options,
             first: true,

@@ -140,7 +140,7 @@ impl Race<'_> {
         let hunt = Hunt {
             old: &self.pair.old,
             new: &self.pair.new,
-            seed: self.seed,
+            seed: Some(self.seed),
             seconds: SECONDS,
             options: &[],
             first: true,

@@ -26,8 +26,8 @@ pub struct Hunt<'a> {
     pub old: &'a Version,
     /// The version after it.
     pub new: &'a Version,
-    /// The input to start from; all of it may vary.
-    pub seed: &'a Input,
+    /// The input to start from; all of it may vary. Without one Beagle is told nothing of how the program is run.
+    pub seed: Option<&'a Input>,
     /// How long to look.
     pub seconds: u64,
     /// Further options.
@@ -62,35 +62,38 @@ impl Hunt<'_> {
             }
             Source::File(_) => {}
         }
-        for (name, content) in &self.seed.files {
+        let Some(seed) = self.seed else {
+            return Ok(command);
+        };
+        for (name, content) in &seed.files {
             let path = dir.join(name);
             if let Some(parent) = path.parent() {
                 fs_err::create_dir_all(parent)?;
             }
             fs_err::write(path, content)?;
         }
-        for (name, _) in beside(self.seed) {
+        for (name, _) in beside(seed) {
             command.arg("--file").arg(name);
         }
-        match self.seed.stdin.is_empty() {
+        match seed.stdin.is_empty() {
             true => {
                 command.args(["--stdin-text", ""]);
             }
             false => {
-                fs_err::write(dir.join(STDIN), &self.seed.stdin)?;
+                fs_err::write(dir.join(STDIN), &seed.stdin)?;
                 command.args(["--stdin", STDIN]);
             }
         }
-        for (name, value) in &self.seed.env {
+        for (name, value) in &seed.env {
             command.arg("--env").arg(format!("{name}={{{value}}}"));
         }
         let is_file = |word: &OsStr| {
             let name = word.to_str();
-            name.is_some_and(|name| self.seed.files.contains_key(name))
+            name.is_some_and(|name| seed.files.contains_key(name))
         };
-        if !self.seed.args.is_empty() {
+        if !seed.args.is_empty() {
             command.arg("--");
-            command.args(self.seed.args.iter().map(|word| match is_file(word) {
+            command.args(seed.args.iter().map(|word| match is_file(word) {
                 true => file(word),
                 false => varying(word),
             }));
