@@ -63,6 +63,11 @@ impl Cache {
         })
     }
 
+    /// A cache in another directory, for what is not worth keeping.
+    pub fn elsewhere(&self, root: &Path) -> Result<Self, BuildError> {
+        Self::at(root, &self.beagle)
+    }
+
     /// Waits until no one else works on this entry, and enters.
     pub(crate) fn entry(&self, key: &str) -> Result<Entry, BuildError> {
         let [locks, logs, builds] = ["locks", "logs", "builds"].map(|name| self.root.join(name));

@@ -5,6 +5,7 @@ mod ask;
 mod files;
 mod glimpse;
 mod graph;
+mod listener;
 mod spoilt;
 mod survey;
 
@@ -38,6 +39,7 @@ use ask::Own;
 pub use files::Files;
 pub use glimpse::Glimpse;
 use graph::Awaited;
+pub use listener::{Appetite, Listener, Next, Ran};
 pub use survey::{Look, Survey};
 
 /// How to explore.
@@ -117,66 +119,6 @@ impl Status {
     fn lose(&mut self, cause: impl Into<String>, count: u64) {
         *self.losses.entry(cause.into()).or_insert(0) += count;
     }
-}
-
-/// A run of both versions, for whoever listens.
-#[derive(Debug)]
-pub struct Ran<'a> {
-    /// Its number, from 1.
-    pub number: u64,
-    /// The input.
-    pub input: &'a Input,
-    /// Whether the traced versions did something different that can be seen from outside.
-    pub differs: bool,
-    /// The changes that were executed.
-    pub reached: Vec<usize>,
-    /// Where the versions part, or where the effect of a change is first seen.
-    pub cause: Option<Place>,
-    /// Whether no run before went this way.
-    pub fresh: bool,
-    /// The changes whose effect was seen.
-    pub infected: Vec<usize>,
-    /// Which of the inputs to start from it is.
-    pub seed: Option<usize>,
-    /// The changes that the input exercised, in order, loops once; nothing if there is one only.
-    pub sequence: Vec<usize>,
-    /// What the programs took one after the other of the input, with a number for what they did with it;
-    /// nothing if that was not looked at.
-    pub parts: Vec<(u64, Vec<u8>)>,
-}
-
-/// Whether to go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// Explore more.
-    GoOn,
-    /// Come to an end.
-    Stop,
-}
-
-/// Listens to the exploration.
-pub trait Listener {
-    /// Both versions were run on an input.
-    fn ran(&mut self, ran: &Ran<'_>) -> Next;
-
-    /// Called again and again.
-    fn progress(&mut self, status: &Status) -> Next;
-
-    /// Inputs that others found and that are worth a run; `None` if no more will come.
-    fn offered(&mut self, _appetite: Appetite) -> Option<Vec<Input>> {
-        None
-    }
-}
-
-/// How much is wanted of what others found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Appetite {
-    /// Only inputs on which the versions differ.
-    Differing,
-    /// One more, too.
-    One,
-    /// There is nothing else to do: several, and it may be waited for them.
-    Idle,
 }
 
 /// Where an input comes from.
@@ -369,13 +311,12 @@ impl<'a> Engine<'a> {
             }
             // There are more of them than can be explored, and some are long.
             let part = |share| on_offers > start.elapsed() / share;
-            let appetite = match part(OFFERS_SHARE) {
-                true => Appetite::Differing,
-                false => Appetite::One,
+            let appetite = match (part(DIFFERING_SHARE), part(OFFERS_SHARE)) {
+                (true, _) => Appetite::Nothing,
+                (_, true) => Appetite::Differing,
+                _ => Appetite::One,
             };
-            if !part(DIFFERING_SHARE)
-                && let Some(offered) = listener.offered(appetite)
-            {
+            if let Some(offered) = listener.offered(appetite) {
                 let now = Instant::now();
                 if self.take(offered, listener)? == Next::Stop {
                     return Ok(End::Stopped);
@@ -641,7 +582,8 @@ impl<'a> Engine<'a> {
         let mut reached: Vec<usize> = product.reached.keys().copied().collect();
         reached.sort_unstable();
         let cause = cause(twin, &product, &reached);
-        let parts = product.records.as_ref().filter(|_| fresh);
+        let wants_parts = fresh && listener.wants_parts();
+        let parts = product.records.as_ref().filter(|_| wants_parts);
         let parts = parts.map_or(Vec::new(), |records| {
             records.parts(&input, failed, &mut self.separator)
         });

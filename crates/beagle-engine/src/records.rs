@@ -146,8 +146,8 @@ impl Records {
 
     /// Those that the program took as a whole, with what ends them, and with other names; each with a number for
     /// what is done with it. Of a run that fails, the last may be the one that it fails for, or that and all that
-    /// comes after it, if it did not go on to the last. What ended the records of the first run with any, which is one
-    /// to start from, ends them in all: a character may stand as often as there are turns by chance.
+    /// comes after it, if it did not go on to the last. What ended the records of the first run with any that did not
+    /// fail ends them in all: a character may stand as often as there are turns by chance.
     pub fn parts(
         &self,
         input: &Input,
@@ -155,8 +155,11 @@ impl Records {
         end: &mut Option<Option<u8>>,
     ) -> Vec<(u64, Vec<u8>)> {
         let went_on = self.ways.last().is_some_and(|&ways| ways != 0);
+        if !failed {
+            end.get_or_insert(self.separator);
+        }
         let whole = match failed {
-            _ if *end.get_or_insert(self.separator) != self.separator => 0,
+            _ if *end != Some(self.separator) => 0,
             true if self.separator.is_some() && !went_on => 0,
             true => self.len() - 1,
             false => self.len(),

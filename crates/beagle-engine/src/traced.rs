@@ -18,6 +18,8 @@ pub struct Traced {
     pub(crate) by_word: FxHashMap<usize, usize>,
     /// What was put into a variable by the event at each word.
     pub(crate) values: FxHashMap<usize, Expr>,
+    /// Whether these are all.
+    pub(crate) has_all_values: bool,
     /// What was compared by the event at each word.
     pub(crate) words: FxHashMap<usize, Word>,
     pub(crate) streams: Streams,
@@ -37,9 +39,11 @@ impl Traced {
             .iter()
             .rfind(|step| step.what == What::End && step.node != 0);
         let end = last.and_then(|step| Some((step.word as usize, importer.expr(pool, step.node)?)));
+        let (values, has_all_values) = values(pool, &mut importer, trace);
         Self {
             by_word: by_word.collect(),
-            values: values(pool, &mut importer, trace),
+            values,
+            has_all_values,
             words: word::words(pool, &mut importer, trace, input),
             streams: streams::streams(pool, &mut importer, trace),
             faults: faults::faults(pool, &mut importer, trace),
@@ -51,6 +55,11 @@ impl Traced {
 }
 
 impl Traced {
+    /// Whether it is known of all events what was put into variables; after very many it is not looked at.
+    pub fn has_all_values(&self) -> bool {
+        self.has_all_values
+    }
+
     /// What happened, in order.
     pub fn steps(&self) -> &[Step] {
         &self.steps
@@ -91,12 +100,12 @@ impl Traced {
     }
 }
 
-/// What was put into variables that are watched, by the word of the event.
+/// What was put into variables that are watched, by the word of the event, and whether that is all.
 fn values(
     pool: &mut Pool,
     importer: &mut Importer<'_>,
     trace: &Trace<'_>,
-) -> FxHashMap<usize, Expr> {
+) -> (FxHashMap<usize, Expr>, bool) {
     let mut all = FxHashMap::default();
     let mut compared = 0;
     let mut events = trace.events();
@@ -117,7 +126,7 @@ fn values(
         };
         all.extend(expr.map(|expr| (word, expr)));
     }
-    all
+    (all, compared < MOST_VALUES)
 }
 
 /// Most values of variables that are compared that are looked at in a run: more would not tell more.

@@ -20,7 +20,8 @@ pub fn part(
     limits: &Limits,
 ) -> Result<Option<usize>, ProbeError> {
     let run = crate::look(probe, input, false, limits)?;
-    if run.stops.iter().any(Option::is_some) {
+    let is_whole = Side::BOTH.map(|side| run.traced(side).has_all_values());
+    if run.stops.iter().any(Option::is_some) || is_whole != [true; 2] {
         return Ok(None);
     }
     let wrote = unlike(&run).iter().map(|it| it.moment).min();
@@ -32,6 +33,7 @@ pub fn part(
         inputs,
         run: &run,
         held: FxHashMap::default(),
+        locals: FxHashMap::default(),
         touched: Vec::new(),
         unequal: FxHashSet::default(),
         calls: [None, None],
@@ -56,6 +58,8 @@ struct Follower<'a, 'p> {
     run: &'a Probed,
     /// What each version last put there.
     held: FxHashMap<Key, [Option<u128>; 2]>,
+    /// Which of that are variables of each function.
+    locals: FxHashMap<u32, Vec<Key>>,
     /// What was not compared since something was put there.
     touched: Vec<Key>,
     /// What holds different values now.
@@ -95,10 +99,10 @@ impl Follower<'_, '_> {
                 self.compare();
                 if new.what == What::Leave {
                     // What its variables held matters no more.
-                    let twin = self.twin;
-                    let is_left =
-                        |&(place, _): &Key| twin.scope(place) == Some(Scope::Local(new.site - 1));
-                    self.unequal.retain(|key| !is_left(key));
+                    for key in self.locals.remove(&(new.site - 1)).unwrap_or_default() {
+                        self.held.remove(&key);
+                        self.unequal.remove(&key);
+                    }
                 }
                 let is_apart = old.what != new.what || !self.unequal.is_empty();
                 match (is_apart, self.apart) {
@@ -131,7 +135,12 @@ impl Follower<'_, '_> {
             Some(Scope::Global) => None,
             // The other version may have put something else there in another call.
             Some(Scope::Local(_) | Scope::Member) if is_called => return,
-            Some(Scope::Local(_)) => None,
+            Some(Scope::Local(function)) => {
+                if !self.held.contains_key(&(place, None)) {
+                    self.locals.entry(function).or_default().push((place, None));
+                }
+                None
+            }
             Some(Scope::Member) => Some(step.site),
             // It goes on as something else.
             Some(Scope::Result) | None => return,
@@ -145,10 +154,13 @@ impl Follower<'_, '_> {
     /// Where both versions are at the same place: what they have made of their variables since they last were.
     fn compare(&mut self) {
         for key in self.touched.drain(..) {
-            match self.held.get(&key) {
-                Some([Some(old), Some(new)]) if old != new => self.unequal.insert(key),
-                _ => self.unequal.remove(&key),
-            };
+            // What is not known, or was put there by one version only, tells nothing.
+            if let Some([Some(old), Some(new)]) = self.held.get(&key) {
+                match old == new {
+                    true => self.unequal.remove(&key),
+                    false => self.unequal.insert(key),
+                };
+            }
         }
     }
 }

@@ -70,19 +70,19 @@ pub type Tally = BTreeMap<usize, u64>;
 
 /// Differences with the same cause, as they are shown.
 pub struct Shown {
-    /// The smallest of them, and how many there were.
+    /// The one that is shown, and how many there were.
     pub group: Group,
-    /// The changes that the smallest executes; those of all of them, if that is not known.
+    /// The changes that the shown one executes; those of all of them, if that is not known.
     pub changes: BTreeSet<usize>,
-    /// Where the versions first do something different on the smallest, and whether they part there.
+    /// Where the versions first do something different on it, and whether they part there.
     pub sight: Option<(Place, bool)>,
     /// The sequences of changes that they exercise.
     pub sequences: Tally,
     /// Those of inputs that differ when traced and were not judged, as many with the same cause were.
     pub unheard: Tally,
-    /// The changes that the smallest executes, and when.
+    /// The changes that it executes, and when.
     pub acting: Acts,
-    /// Where the smallest is saved.
+    /// Where it is saved.
     pub saved: Option<PathBuf>,
 }
 
@@ -153,8 +153,10 @@ pub struct Judged {
 /// itself may do so where it also goes its intended way with others.
 type Likeness = (Option<Place>, Vec<usize>);
 
-/// After so many differences of one kind, others of it are only counted.
+/// After so many differences of one kind, others of it are only counted...
 const ENOUGH: u64 = 12;
+/// ...and after so many with one cause.
+const ENOUGH_OF_CAUSE: u64 = 36;
 /// Inputs that wait to be run with sanitizers.
 const MOST_WAITING: usize = 2000;
 
@@ -166,6 +168,8 @@ pub struct Court {
     candidates: BTreeMap<Likeness, VecDeque<Case>>,
     /// How many cases of each kind were judged.
     heard: BTreeMap<Likeness, u64>,
+    /// How many with each cause were.
+    heard_of_cause: BTreeMap<Option<Place>, u64>,
     waiting: VecDeque<Case>,
     /// Differences that were judged before there were sanitizers, which may have more to say.
     early: VecDeque<Case>,
@@ -196,6 +200,7 @@ impl Court {
             news,
             candidates: BTreeMap::new(),
             heard: BTreeMap::new(),
+            heard_of_cause: BTreeMap::new(),
             waiting: VecDeque::new(),
             early: VecDeque::new(),
             groups: Groups::default(),
@@ -277,14 +282,17 @@ impl Court {
     /// The candidate whose like was heard least often.
     fn next_candidate(&mut self) -> Option<Case> {
         loop {
-            let heard = &self.heard;
-            let times = |likeness: &Likeness| heard.get(likeness).copied().unwrap_or(0);
+            let (heard, of_cause) = (&self.heard, &self.heard_of_cause);
+            let times = |likeness: &Likeness| {
+                let of_cause = of_cause.get(&likeness.0).copied().unwrap_or(0);
+                (heard.get(likeness).copied().unwrap_or(0), of_cause)
+            };
             let waiting = self
                 .candidates
                 .iter()
                 .filter(|(_, queue)| !queue.is_empty());
             let likeness = waiting.min_by_key(|(of, _)| times(of))?.0.clone();
-            let count = times(&likeness);
+            let (count, count_of_cause) = times(&likeness);
             let case = self.candidates.get_mut(&likeness)?.pop_front()?;
             // What the user's own inputs show is wanted for each change.
             let shown = &self.judged.shown;
@@ -293,7 +301,8 @@ impl Court {
                     .iter()
                     .any(|change| !shown.contains_key(change))
             };
-            if count < ENOUGH || (case.seed.is_some() && wanted()) {
+            let is_enough = count >= ENOUGH || count_of_cause >= ENOUGH_OF_CAUSE;
+            if !is_enough || (case.seed.is_some() && wanted()) {
                 return Some(case);
             }
             self.judged.alike += 1;
@@ -305,6 +314,7 @@ impl Court {
     /// A full verdict.
     fn hear(&mut self, case: Case) -> Result<(), Failure> {
         *self.heard.entry(case.likeness()).or_insert(0) += 1;
+        *self.heard_of_cause.entry(case.cause.clone()).or_insert(0) += 1;
         let verdict = match self.judge.judge(&case.input) {
             Ok(verdict) => verdict,
             Err(error) => return self.trouble(&error),

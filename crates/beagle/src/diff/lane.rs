@@ -244,6 +244,8 @@ pub struct Offers {
     start: Instant,
 }
 
+/// So many inputs that differ go to the court without having been traced, when the search is over.
+const MOST_REST: usize = 12;
 /// So many inputs that differ wait...
 const MOST_DIFFERING: usize = 4096;
 /// ...and so many that only touch a change.
@@ -288,14 +290,18 @@ impl Offers {
             }
         }
         let mut taken: Vec<Input> = Vec::new();
-        while taken.len() < 4
+        let differing = match appetite {
+            Appetite::Nothing => 0,
+            Appetite::Differing | Appetite::One | Appetite::Idle => 4,
+        };
+        while taken.len() < differing
             && let Some(input) = self.differing.pop()
         {
             self.expected.push(input.clone());
             taken.push(input);
         }
         let others = match appetite {
-            Appetite::Differing => 0,
+            Appetite::Nothing | Appetite::Differing => 0,
             Appetite::One => 1,
             Appetite::Idle => 8,
         };
@@ -344,6 +350,15 @@ impl Offers {
             // The lane may have ended.
             let _ = self.made.send(Made::Part(Part { does, bytes }));
         }
+    }
+
+    /// Some that differ and still wait, which there was no time to give to the search.
+    pub fn rest(&mut self) -> Vec<Input> {
+        while let Ok(news) = self.offers.try_recv() {
+            self.sort(news);
+        }
+        let rest = std::iter::from_fn(|| self.differing.pop());
+        rest.take(MOST_REST).collect()
     }
 
     /// Inputs that differ in the lane but could not be run by the search, or did not differ there.

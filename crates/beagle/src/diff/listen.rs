@@ -56,14 +56,38 @@ impl<'a> Listening<'a> {
     }
 
     /// There are no more candidates; those that wait may take this long.
-    pub fn close(self, grace: Duration) -> (Seen, Exercised) {
+    pub fn close(mut self, grace: Duration) -> (Seen, Exercised) {
+        if let Some(offers) = &mut self.offers {
+            let waiting = offers.left().into_iter().chain(offers.rest());
+            for input in waiting.collect::<Vec<_>>() {
+                let _ = self.cases.send(untraced(self.runs, input));
+            }
+        }
         // The court is there until we close.
         let _ = self.cases.send(Message::Close(grace));
         (self.seen, self.exercised)
     }
 }
 
+/// An input that differs in the fast lane; nothing else is known of it.
+fn untraced(run: u64, input: Input) -> Message {
+    Message::Case(Box::new(Case {
+        run,
+        input,
+        differs: true,
+        changes: Vec::new(),
+        cause: None,
+        seed: None,
+        sequence: None,
+        again: false,
+    }))
+}
+
 impl Listener for Listening<'_> {
+    fn wants_parts(&self) -> bool {
+        self.offers.is_some()
+    }
+
     fn ran(&mut self, ran: &Ran<'_>) -> Next {
         if let Some(index) = ran.seed {
             self.seen.ran(index, &ran.reached, &ran.infected);
@@ -99,17 +123,7 @@ impl Listener for Listening<'_> {
         let offers = self.offers.as_mut()?;
         // The real programs may do what the traced ones could not.
         for input in offers.left() {
-            let case = Case {
-                run: self.runs,
-                input,
-                differs: true,
-                changes: Vec::new(),
-                cause: None,
-                seed: None,
-                sequence: None,
-                again: false,
-            };
-            let _ = self.cases.send(Message::Case(Box::new(case)));
+            let _ = self.cases.send(untraced(self.runs, input));
         }
         offers.take(appetite)
     }

@@ -1,11 +1,12 @@
 //! In which order hunks have their part in a difference that takes several of them.
 //!
 //! For each of them two versions are run side by side: old with all of these hunks, and the same without this one. They
-//! differ in nothing else, so where they are first seen to differ tells when this hunk has its part, however often it
-//! is executed.
+//! differ in nothing else, so when it was last executed before they go apart for good tells when this hunk has its part.
 
 use std::time::{Duration, Instant};
 
+use beagle_blame::Mixed;
+use beagle_build::Cache;
 use beagle_change::compare;
 use beagle_explain::part;
 use beagle_hunks::Set;
@@ -27,6 +28,23 @@ const MOST_STATEMENTS: usize = 50_000;
 /// How long a run may take.
 const RUN: Duration = Duration::from_secs(2);
 
+/// A version that is neither old nor new.
+struct Mixture<'a> {
+    version: Version,
+    /// Its sources, which are read when the version is compared.
+    _sources: Mixed<'a>,
+}
+
+impl<'a> Mixture<'a> {
+    fn new(seeker: &'a Seeker<'_>, set: &Set, cache: &Cache) -> Result<Self, Failure> {
+        let sources = seeker.mixed(set).map_err(Failure::run)?;
+        Ok(Self {
+            version: Version::quietly(&sources.spec, sources.config, cache)?,
+            _sources: sources,
+        })
+    }
+}
+
 impl Job<'_> {
     /// The hunks of a set in the order in which they have their part in the difference on an input. `None` if it cannot
     /// be told, or not by then.
@@ -43,30 +61,36 @@ impl Job<'_> {
             return None;
         }
         let setting = self.setting().ok()?;
+        // Nobody builds these again.
+        let scratch = tempfile::tempdir().ok()?;
+        let cache = self.order.cache.elsewhere(scratch.path()).ok()?;
+        let is_late =
+            |step: Duration| Instant::now() + step >= deadline || self.interrupt.is_raised();
+        if is_late(Duration::ZERO) {
+            return None;
+        }
         let start = Instant::now();
-        let together = self.mixed(seeker, set).ok()?;
-        // The others take about as long to build.
-        let build = start.elapsed();
+        let together = Mixture::new(seeker, set, &cache).ok()?;
+        // What comes takes as long, or longer.
+        let mut step = start.elapsed();
         let mut parts = Vec::new();
         for &hunk in set {
-            if Instant::now() + build >= deadline || self.interrupt.is_raised() {
+            if is_late(step) {
                 return None;
             }
+            let start = Instant::now();
             let others = set.iter().copied().filter(|&other| other != hunk).collect();
             // What does not build, or cannot be run, says nothing.
-            let without = self.mixed(seeker, &others).ok()?;
-            let part = self.part((&without, &together), input, &setting).ok()??;
+            let without = Mixture::new(seeker, &others, &cache).ok()?;
+            let versions = (&without.version, &together.version);
+            let part = self.part(versions, input, &setting, &cache).ok()??;
             parts.push((part, hunk));
+            step = start.elapsed();
         }
         parts.sort_unstable();
         // Two at a time have no order.
         let apart = parts.windows(2).all(|two| two[0].0 != two[1].0);
         apart.then(|| parts.into_iter().map(|(_, hunk)| hunk).collect())
-    }
-
-    fn mixed(&self, seeker: &Seeker<'_>, set: &Set) -> Result<Version, Failure> {
-        let mixed = seeker.mixed(set).map_err(Failure::run)?;
-        Version::quietly(&mixed.spec, mixed.config, &self.order.cache)
     }
 
     /// When the one thing in which two versions differ has its part, in decisions of the second.
@@ -75,6 +99,7 @@ impl Job<'_> {
         versions: (&Version, &Version),
         input: &Input,
         setting: &Setting,
+        cache: &Cache,
     ) -> Result<Option<usize>, Failure> {
         let (old, new) = versions;
         let probing = Probing {
@@ -82,7 +107,7 @@ impl Job<'_> {
             comparison: &compare(&old.program, &old.sources, &new.program, &new.sources),
             name: self.name,
             setting,
-            cache: &self.order.cache,
+            cache,
         };
         let limits = Limits {
             time: RUN,
