@@ -113,6 +113,9 @@ impl Queue {
     /// How little a question promises, whatever makes it so.
     fn cost(&self, scene: &Scene<'_>, product: &Product, at: Reference) -> Option<f32> {
         let question = &product.questions[at.question as usize];
+        if question.is_ahead && !self.strategy.looks_ahead() {
+            return None;
+        }
         let view = scene.view(self.strategy.trier());
         let mut cost = self.strategy.cost(&view, product, question)?;
         if self.strategy.knows_changes() {

@@ -2,6 +2,7 @@
 
 mod held;
 mod outcome;
+mod ways;
 
 use std::hash::{Hash, Hasher};
 use std::time::Instant;
@@ -145,9 +146,6 @@ pub struct Within<'a> {
     pub new_alone: bool,
 }
 
-/// Most alternatives of one switch that are asked for.
-const MOST_CASES: usize = 64;
-
 impl Product {
     /// Joins what the two versions left of a run.
     pub fn new(
@@ -224,6 +222,8 @@ impl Product {
             unequal: FxHashSet::default(),
             settled: FxHashSet::default(),
             known: FxHashMap::default(),
+            asked: FxHashMap::default(),
+            ahead: FxHashSet::default(),
             closing: [Closing::new(&twin.old), Closing::new(&twin.new)],
             done: FxHashMap::default(),
         };
@@ -296,6 +296,10 @@ struct Builder<'a> {
     settled: FxHashSet<(Site, Expr)>,
     /// The conditions that are held already.
     known: FxHashMap<Expr, usize>,
+    /// The question that was the first to ask for a condition that decides.
+    asked: FxHashMap<Expr, usize>,
+    /// Where branches decided by conditions that were held already.
+    ahead: FxHashSet<(Site, Expr)>,
     /// The branches that each version is in.
     closing: [Closing<'a>; 2],
     /// How many conditions were there when a version came to a word of its trace.
@@ -342,6 +346,12 @@ impl Builder<'_> {
     /// What tells a way from others of the same branch.
     fn constant(&self, expr: Expr) -> Option<u64> {
         self.pool.equals_constant(expr).map(|value| value as u64)
+    }
+
+    /// A question about what is done now.
+    fn question(&self, aim: Aim, asked: Vec<Expr>, from: From, edge: Edge) -> Question {
+        let place = (self.product.held.len(), self.step);
+        Question::new(aim, place, asked, from, edge)
     }
 
     fn note(&mut self, side: Side, step: &Step) {
@@ -443,10 +453,10 @@ impl Builder<'_> {
         };
         let sides = Side::BOTH.into_iter().filter(|&side| from.includes(side));
         self.product.free.extend(sides.map(|side| (side, site)));
-        let place = (self.product.held.len(), self.step);
+        let question = self.question(Aim::Flip, Vec::new(), from, edge);
         self.product.questions.push(Question {
             guess: Some(Guess::Word(word)),
-            ..Question::new(Aim::Flip, place, Vec::new(), from, edge)
+            ..question
         });
     }
 
@@ -566,8 +576,7 @@ impl Builder<'_> {
                 continue;
             }
             let edge = self.edge(self.context, None);
-            let place = (self.product.held.len(), self.step);
-            let question = Question::new(Aim::Infection, place, vec![differs], From::Both, edge);
+            let question = self.question(Aim::Infection, vec![differs], From::Both, edge);
             self.product.questions.push(question);
         }
     }
@@ -579,20 +588,15 @@ impl Builder<'_> {
         old: Option<&(Expr, ConditionKind)>,
         new: Option<&(Expr, ConditionKind)>,
     ) {
-        let prefix = self.product.held.len();
         let edge = self.edge(site, None);
-        let place = (prefix, self.step);
-        let mut ask = |asked: Vec<Expr>| {
-            let question = Question::new(Aim::Parting, place, asked, From::Both, edge);
-            self.product.questions.push(question);
-        };
         let old = old.map(|&(expr, _)| expr);
         let new = new.map(|&(expr, _)| expr);
         for (one, other) in [(new, old), (old, new)] {
             let Some(one) = one else { continue };
             let mut asked = vec![self.pool.not(one)];
             asked.extend(other);
-            ask(asked);
+            let question = self.question(Aim::Parting, asked, From::Both, edge);
+            self.product.questions.push(question);
         }
     }
 
@@ -620,6 +624,7 @@ impl Builder<'_> {
         // What was held before needs no asking; perhaps the other version held it.
         if let Some(&index) = self.known.get(&expr) {
             self.ask_settled(from, site, &kind, expr);
+            self.flips_ahead(from, site, &kind, expr);
             let now = self.product.held.len();
             let held: &mut Held = &mut self.product.held[index];
             if let From::One(before) = held.from
@@ -650,101 +655,12 @@ impl Builder<'_> {
         });
     }
 
-    /// Asks for the other ways on where a change decides by what the run settled before: another byte may be what
-    /// this one cannot be.
-    fn ask_settled(&mut self, from: From, site: Site, kind: &ConditionKind, expr: Expr) {
-        let decides = matches!(
-            kind,
-            ConditionKind::Branch { .. } | ConditionKind::Switch { .. }
-        );
-        if self.new_alone
-            || !decides
-            || !self.is_changed(site)
-            || !self.settled.insert((site, expr))
-        {
-            return;
-        }
-        let (first, cut) = (self.product.questions.len(), self.product.cut);
-        self.flips(from, site, kind, expr);
-        self.product.cut = cut;
-        for question in &mut self.product.questions[first..] {
-            question.is_settled = true;
-        }
-    }
-
     fn is_changed(&self, site: Site) -> bool {
         let mut halves = Side::BOTH.into_iter().map(|side| self.twin.half(side));
         halves.any(|half| {
             let stmt = half.stmt(site);
             stmt.is_some_and(|stmt| !half.changes_of(stmt).is_empty())
         })
-    }
-
-    /// Asks for the other ways on from here.
-    fn flips(&mut self, from: From, site: Site, kind: &ConditionKind, expr: Expr) {
-        let prefix = self.product.held.len();
-        let step = self.step;
-        let here = self.edge(site, None);
-        let question = |aim, asked, to, constant| {
-            let edge = Edge {
-                to,
-                constant,
-                ..here
-            };
-            Question::new(aim, (prefix, step), asked, from, edge)
-        };
-        match kind {
-            ConditionKind::Branch { taken } => {
-                let other = self.pool.not(expr);
-                let to = Some(u32::from(*taken));
-                let constant = self.constant(other);
-                self.product
-                    .questions
-                    .push(question(Aim::Flip, vec![other], to, constant));
-            }
-            ConditionKind::Switch { value, case, known } if *known => {
-                let side = if from.includes(Side::New) {
-                    Side::New
-                } else {
-                    Side::Old
-                };
-                let labels = self.twin.half(side).cases(site).unwrap_or_default();
-                let width = self.pool.width(*value);
-                let mut none = Vec::new();
-                for (number, &label) in (1..).zip(labels.iter().take(MOST_CASES)) {
-                    let label = self.pool.constant(width, label);
-                    let differs = self.pool.ne(*value, label);
-                    none.push(differs);
-                    if number != *case {
-                        let equals = self.pool.eq(*value, label);
-                        self.product.questions.push(question(
-                            Aim::Flip,
-                            vec![equals],
-                            Some(number),
-                            None,
-                        ));
-                    }
-                }
-                self.product.cut |= labels.len() > MOST_CASES;
-                if *case != 0 && labels.len() <= MOST_CASES {
-                    self.product
-                        .questions
-                        .push(question(Aim::Flip, none, Some(0), None));
-                }
-            }
-            ConditionKind::Bounds { .. } => {
-                let outside = self.pool.not(expr);
-                self.product
-                    .questions
-                    .push(question(Aim::Fault, vec![outside], None, None));
-            }
-            _ => {
-                let other = self.pool.not(expr);
-                self.product
-                    .questions
-                    .push(question(Aim::Flip, vec![other], None, None));
-            }
-        }
     }
 
     /// Whose condition it is was perhaps found out after the question was made.

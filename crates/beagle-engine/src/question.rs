@@ -106,6 +106,8 @@ pub struct Question {
     pub guess: Option<Guess>,
     /// Whether the run settled it before: it cannot be asked as it stands.
     pub is_settled: bool,
+    /// Whether the way on is that of a later branch, which the same condition decides.
+    pub is_ahead: bool,
     /// How far it was to changes that were not reached.
     pub far: Option<Far>,
 }
@@ -139,6 +141,7 @@ impl Question {
             conflict: Vec::new(),
             guess: None,
             is_settled: false,
+            is_ahead: false,
             far: None,
         }
     }

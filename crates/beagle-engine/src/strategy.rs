@@ -35,6 +35,11 @@ pub trait Strategy {
         true
     }
 
+    /// Whether it turns conditions around for what they decide later.
+    fn looks_ahead(&self) -> bool {
+        false
+    }
+
     /// Whether it may profit from what old does on the same input.
     fn knows_old(&self) -> bool {
         true
@@ -215,6 +220,7 @@ impl Strategy for Reach {
         }
         let context = held(product, question).map_or(0, |held| held.context);
         let distance = scene.to_unreached(question, context)?;
+        let ahead = ahead(question, distance)?;
         let weariness = weariness(scene, product, question);
         let novelty = novelty(scene, product, question) * 0.5;
         // All is new in a run on an input to start from.
@@ -222,7 +228,11 @@ impl Strategy for Reach {
             0 => promise(product).min(1.0),
             _ => promise(product),
         };
-        Some(13.0 + 2.0 * distance as f32 + weariness + novelty - promise)
+        Some(13.0 + ahead + 2.0 * distance as f32 + weariness + novelty - promise)
+    }
+
+    fn looks_ahead(&self) -> bool {
+        true
     }
 
     fn trier(&self) -> Trier {
@@ -233,6 +243,19 @@ impl Strategy for Reach {
         true
     }
 }
+
+/// What is added where a condition is turned around for what it decides later; nothing if a change is not near there:
+/// of such branches there are many, and most are not come to that way.
+fn ahead(question: &Question, distance: u32) -> Option<f32> {
+    match (question.is_ahead, distance) {
+        (false, _) => Some(0.0),
+        (true, 0..=1) => Some(AHEAD),
+        (true, _) => None,
+    }
+}
+
+/// There are other ways to change what is decided later, by which less is decided besides.
+const AHEAD: f32 = 1.0;
 
 /// Covers both versions as one, the new before the known, wherever that is: all others go where the changes
 /// are, and again and again in other states of affairs.
@@ -267,11 +290,20 @@ impl Strategy for Sequences {
         }
         let sequences = scene.sequences.as_ref()?;
         let context = held(product, question).map_or(0, |held| held.context);
+        if question.is_ahead {
+            let distance = scene.to_unreached(question, context)?;
+            let far = ahead(question, distance)? + distance as f32;
+            return Some(toward(scene, product, question, far));
+        }
         let far = match is_lucky(product, question) {
             true => LUCKY_FAR,
             false => sequences.cost(scene, product, question, context),
         };
         Some(toward(scene, product, question, far) + away(product))
+    }
+
+    fn looks_ahead(&self) -> bool {
+        true
     }
 
     fn measures(&self) -> bool {
