@@ -73,9 +73,11 @@ impl Astray {
             Some(before) if before.back == Some(question) => {
                 (before.goal.clone(), before.times + 1)
             }
-            _ if !asked.without.is_empty() => (Goal::Ways(ways(from, asked)), 0),
+            _ if !asked.without.is_empty() || asked.is_resize() => {
+                (Goal::Ways(ways(from, asked)), 0)
+            }
             // What does nothing new is not worth it, and what was put in was to bring it back already.
-            _ if asked.aim == Aim::Flip && product.news > 0 && !asked.is_insert() => {
+            _ if asked.aim == Aim::Flip && product.news > 0 && !asked.moves_bytes() => {
                 let after = from.visited.iter().filter(|(_, step)| **step > asked.step);
                 (Goal::Changes(after.map(|(&key, _)| key).collect()), 0)
             }

@@ -17,7 +17,7 @@ use beagle_change::Subject;
 use beagle_executor::{Executor, ExecutorError, Outcome, Run};
 use beagle_solver::{Budget, Expr, Pool, Solver, Statistics};
 use beagle_trace::event::Site;
-use beagle_trace::{Input, Limits};
+use beagle_trace::{Input, Limits, Source};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::astray::Astray;
@@ -194,8 +194,10 @@ pub struct Engine<'a> {
     splices: Splices,
     /// Whether nothing is to profit from what old does.
     new_alone: bool,
-    /// Ways on that were asked for and spoilt the rest.
-    spoiling: FxHashSet<Edge>,
+    /// Ways on that were asked for and spoilt the rest, with by how much parts were to become longer.
+    spoiling: FxHashSet<(Edge, i64)>,
+    /// Whether an input to start from is more than text: answers put all kinds of bytes into texts, too.
+    is_binary: bool,
     /// What the programs can be given on the command line.
     known_options: known::Options,
 }
@@ -251,6 +253,7 @@ impl<'a> Engine<'a> {
             scene: Scene::new(twin),
             new_alone: is_new_alone(&strategies),
             spoiling: FxHashSet::default(),
+            is_binary: false,
             known_options: known::Options::of(twin),
             frontier: Frontier::new(strategies, !prunes.is_empty(), options.chance),
             records: Vec::new(),
@@ -523,9 +526,13 @@ impl<'a> Engine<'a> {
         let differs = is_different(&old, &new) || !old_read.files().eq(new_read.files());
         let sequence = self.acts(&product, &old_read, &new_read).sequence();
         let has_graph = self.scene.sequences.is_some() || self.awaited.is_some();
-        if has_graph && origin.stock() == Stock::Own {
+        self.is_binary |= seed.is_some() && is_binary(&input);
+        if (has_graph || self.is_binary) && origin.stock() == Stock::Own {
             let Product { path, order, .. } = &mut product;
-            product.records = Records::of(&self.pool, path, &input, order, &new_read);
+            let records = Records::of(&self.pool, path, &input, order, &new_read);
+            let outline = records.as_ref().map(|records| records.outline.clone());
+            product.outline = outline.filter(|_| self.is_binary);
+            product.records = records.filter(|_| has_graph);
         }
         self.follow_nodes(&mut product, &old_read, &new_read);
         if product.path.impossible() > 0 {
@@ -621,11 +628,11 @@ impl<'a> Engine<'a> {
                 }
             }
         }
+        let number = self.records.len() as u32;
         if let Some(sequences) = &self.scene.sequences {
-            self.splices.add(sequences, &input, &product);
+            self.splices.add(sequences, number, &input, &product);
             product.records = None;
         }
-        let number = self.records.len() as u32;
         self.kept += product.held.len();
         self.frontier.add(&self.scene, number, &product);
         self.records.push(Some(Record {
@@ -671,6 +678,17 @@ fn sees_all(twin: &Twin<'_>, options: &Options) -> bool {
 fn is_new_alone(strategies: &[Box<dyn strategy::Strategy>]) -> bool {
     let mut all = strategies.iter();
     !strategies.is_empty() && all.all(|strategy| !strategy.knows_old())
+}
+
+/// Whether an input is more than text.
+fn is_binary(input: &Input) -> bool {
+    let bytes = |source: &Source| {
+        source
+            .bytes
+            .iter()
+            .any(|&byte| byte < b'\t' || byte >= 0x80)
+    };
+    input.sources.iter().any(bytes)
 }
 
 fn hash(input: &Input) -> u64 {

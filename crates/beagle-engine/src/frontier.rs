@@ -122,7 +122,7 @@ impl Queue {
             if is_back(product, at) {
                 cost = cost.min(BACK);
             }
-            if question.is_insert() && question.aim == Aim::Flip {
+            if question.moves_bytes() && question.aim == Aim::Flip {
                 cost = cost.min(if question.is_settled { BACK } else { INSERT });
             }
             let hindrance = product.hindrances.get(&question.prefix);

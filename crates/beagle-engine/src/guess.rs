@@ -6,6 +6,7 @@ use beagle_trace::{Input, Source};
 
 use crate::insert::Insert;
 use crate::options::with_arguments;
+use crate::resize::Resize;
 use crate::shape::Shape;
 use crate::word::Word;
 
@@ -16,6 +17,8 @@ pub enum Guess {
     Word(Word),
     /// A few bytes more.
     Insert(Insert),
+    /// A part that is longer or shorter.
+    Resize(Resize),
     /// Other arguments, with the name of the program.
     Arguments(Rc<[Source]>),
 }
@@ -26,6 +29,7 @@ impl Guess {
         match self {
             Guess::Word(word) => word.put(input, shape),
             Guess::Insert(insert) => insert.put(input, shape),
+            Guess::Resize(resize) => resize.put(input, shape),
             Guess::Arguments(arguments) => Some(with_arguments(input, shape, arguments)),
         }
     }

@@ -26,6 +26,7 @@ mod question;
 mod records;
 mod region;
 mod repeat;
+mod resize;
 mod scene;
 mod sequences;
 mod shape;

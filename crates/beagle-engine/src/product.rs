@@ -18,7 +18,7 @@ use crate::astray::Astray;
 use crate::closing::{Closing, OPEN};
 use crate::guess::Guess;
 use crate::question::{Aim, Edge, From, Question};
-use crate::records::Records;
+use crate::records::{Outline, Records};
 use crate::steps::{Step, What};
 use crate::streams;
 use crate::traced::Traced;
@@ -96,6 +96,8 @@ pub struct Product {
     pub trail: Vec<Visit>,
     /// The records of the input, if they are wanted and it has some.
     pub records: Option<Records>,
+    /// Where they are.
+    pub outline: Option<Outline>,
     /// How many ways on it was the first to take, and states of affairs it was the first in.
     pub merit: usize,
     /// How many of the ways on are in the program itself, not in models of libc functions.
@@ -187,6 +189,7 @@ impl Product {
                 affairs: Affairs::default(),
                 trail: Vec::new(),
                 records: None,
+                outline: None,
                 merit: 0,
                 news: 0,
                 anytime: Anytime::default(),

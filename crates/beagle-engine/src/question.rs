@@ -146,9 +146,14 @@ impl Question {
         }
     }
 
-    /// Whether it is that bytes are put in.
-    pub fn is_insert(&self) -> bool {
-        matches!(self.guess, Some(Guess::Insert(_)))
+    /// Whether it is that bytes are put in or taken out.
+    pub fn moves_bytes(&self) -> bool {
+        matches!(self.guess, Some(Guess::Insert(_) | Guess::Resize(_)))
+    }
+
+    /// Whether it is that a part gets another length.
+    pub fn is_resize(&self) -> bool {
+        matches!(self.guess, Some(Guess::Resize(_)))
     }
 
     /// Whether it is that an option is given.

@@ -28,13 +28,36 @@ const MOST_RECORDS: usize = 64;
 /// So many bytes a program may look ahead.
 const MOST_AHEAD: usize = 4;
 
+/// Where the records of one source of an input are.
+#[derive(Clone, Debug)]
+pub struct Outline {
+    /// The index of the source.
+    pub source: usize,
+    /// Where each ends, the last with the source.
+    pub ends: Vec<usize>,
+    /// How far was looked: a program may give up in one of them.
+    pub seen: usize,
+}
+
+impl Outline {
+    /// Where a record is.
+    pub fn range(&self, record: usize) -> Range<usize> {
+        let start = record.checked_sub(1).map_or(0, |before| self.ends[before]);
+        start..self.ends[record]
+    }
+
+    /// The record that holds this byte of the source.
+    pub fn holding(&self, at: usize) -> usize {
+        let before = self.ends.partition_point(|&end| end <= at);
+        before.min(self.ends.len() - 1)
+    }
+}
+
 /// The records of one source of an input.
 #[derive(Clone, Debug)]
 pub struct Records {
-    /// The index of the source.
-    source: usize,
-    /// Where each ends, the last with the source.
-    ends: Vec<usize>,
+    /// Where they are.
+    pub outline: Outline,
     /// The step of the product from which on each is looked at.
     starts: Vec<usize>,
     /// What ends each, perhaps but for the last.
@@ -80,8 +103,11 @@ impl Records {
                 .filter(|word| word.is_name)
                 .cloned()
                 .collect(),
-            source,
-            ends,
+            outline: Outline {
+                source,
+                ends,
+                seen: looked.last().map_or(0, |&(_, end)| end),
+            },
             starts,
             separator,
         };
@@ -104,12 +130,12 @@ impl Records {
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.outline.ends.len()
     }
 
     /// The source.
     pub fn source(&self) -> usize {
-        self.source
+        self.outline.source
     }
 
     /// The record that is looked at in a step of the product.
@@ -118,9 +144,14 @@ impl Records {
         begun.saturating_sub(1)
     }
 
+    /// The last record that was looked at: where a program that gives up does so.
+    pub fn last_looked_at(&self) -> usize {
+        self.ways.iter().rposition(|&ways| ways != 0).unwrap_or(0)
+    }
+
     /// Where a record ends in its source.
     pub fn end(&self, record: usize) -> usize {
-        self.ends[record]
+        self.outline.ends[record]
     }
 
     /// The functions that were entered while a record was looked at.
@@ -128,15 +159,10 @@ impl Records {
         &self.entered[record]
     }
 
-    fn range(&self, record: usize) -> Range<usize> {
-        let start = record.checked_sub(1).map_or(0, |before| self.ends[before]);
-        start..self.ends[record]
-    }
-
     /// The bytes of a record.
     pub fn bytes<'i>(&self, input: &'i Input, record: usize) -> &'i [u8] {
-        let content = input.sources[self.source].content();
-        content.get(self.range(record)).unwrap_or_default()
+        let content = input.sources[self.source()].content();
+        content.get(self.outline.range(record)).unwrap_or_default()
     }
 
     /// What ends each record, perhaps but for the last.
@@ -167,7 +193,7 @@ impl Records {
         let mut parts = Vec::new();
         // Where control went nowhere, nothing was looked at.
         for record in (0..whole).filter(|&record| self.ways[record] != 0) {
-            let does = hash(&(self.source, self.ways[record]));
+            let does = hash(&(self.source(), self.ways[record]));
             let own = self.bytes(input, record).to_vec();
             for mut bytes in std::iter::once(own).chain(self.renamed(input, record)) {
                 let end = self.separator.filter(|end| bytes.last() != Some(end));
@@ -180,9 +206,9 @@ impl Records {
 
     /// A record with each name that it could have in place of one that it has.
     pub fn renamed(&self, input: &Input, record: usize) -> BTreeSet<Vec<u8>> {
-        let (part, bytes) = (self.range(record), self.bytes(input, record));
+        let (part, bytes) = (self.outline.range(record), self.bytes(input, record));
         let names = self.names.iter();
-        let renamed = names.filter_map(|name| name.renamed(self.source, part.clone(), bytes));
+        let renamed = names.filter_map(|name| name.renamed(self.source(), part.clone(), bytes));
         renamed.collect()
     }
 }
@@ -222,9 +248,9 @@ fn looked<'s>(
         .max_by_key(|(source, looked)| (looked.len(), std::cmp::Reverse(*source)))
 }
 
-/// How far was looked by a step.
-fn looked_by(looked: &Looked, step: usize) -> usize {
-    let before = looked.partition_point(|&(from, _)| from <= step);
+/// How far was looked before a step.
+fn looked_before(looked: &Looked, step: usize) -> usize {
+    let before = looked.partition_point(|&(from, _)| from < step);
     before.checked_sub(1).map_or(0, |last| looked[last].1)
 }
 
@@ -247,10 +273,7 @@ fn outermost<'s>(
         if !is_branch || step.site >= MODEL_SITES {
             continue;
         }
-        let end = looked_by(looked, at);
-        if end == 0 {
-            continue;
-        }
+        let end = looked_before(looked, at);
         let one = loops.entry((step.depth, step.site)).or_default();
         if one.turns.len() > 2 * MOST_RECORDS {
             continue;
@@ -282,15 +305,15 @@ fn divided(
             .collect();
         // A loop that is come to for the first time after the first record was looked at and more has ended its
         // first turn.
-        let is_late = looked_by(looked, turns[0]) > ends[0];
+        let is_late = looked_before(looked, turns[0]) > ends[0];
         let mut starts = vec![0];
         starts.extend(turns.iter().skip(usize::from(!is_late)));
         starts.resize(ends.len(), usize::MAX);
         return Some((ends, starts));
     }
-    let mut ends: Vec<usize> = turns.iter().map(|&turn| looked_by(looked, turn)).collect();
+    let ends = turns.iter().map(|&turn| looked_before(looked, turn));
+    let mut ends: Vec<usize> = ends.filter(|&end| end > 0 && end < size).collect();
     ends.dedup();
-    ends.retain(|&end| end < size);
     let is_alike = |ahead: &usize| {
         let mut starts = ends.iter().map(|end| end.checked_sub(*ahead));
         starts.all(|start| start.is_some_and(|start| content[start] == content[0]))

@@ -145,8 +145,8 @@ pub struct Splices {
 }
 
 impl Splices {
-    /// Adds what a run makes possible.
-    pub fn add(&mut self, sequences: &Sequences, input: &Input, product: &Product) {
+    /// Adds what the run of this number makes possible.
+    pub fn add(&mut self, sequences: &Sequences, number: u32, input: &Input, product: &Product) {
         let Some(records) = &product.records else {
             return;
         };
@@ -156,7 +156,13 @@ impl Splices {
             .map(|&visit| (records.at(visit.step as usize), visit))
             .collect();
         let mut changes = FxHashSet::default();
-        for record in 0..records.len() {
+        // What the program turned away is left alone, if there is something that it does not.
+        let is_sound = product.sound.is_none_or(|sound| sound == number);
+        let whole = match is_sound {
+            true => records.len(),
+            false => records.last_looked_at(),
+        };
+        for record in 0..whole {
             let here: Vec<Visit> = (trail.iter())
                 .filter(|(at, _)| *at == record)
                 .map(|&(_, visit)| visit)

@@ -12,6 +12,7 @@ use crate::insert::Insert;
 use crate::loosen::{self, Loose};
 use crate::product::Product;
 use crate::question::{Aim, From, Question};
+use crate::resize::Resize;
 use crate::strategy;
 use crate::twin::Side;
 
@@ -120,17 +121,26 @@ impl Engine<'_> {
             }
             Aim::Fault => false,
         };
-        if question.without.is_empty() && matches!(answer, Answer::Unsatisfiable(_)) && is_change {
+        // Where nothing is known of parts there is no guess for what is not about a change.
+        let is_new = || {
+            let hindrance = strategy::hindrance(&self.scene.view(trier), product, &question);
+            product.outline.is_some() && hindrance.is_some()
+        };
+        if question.without.is_empty()
+            && matches!(answer, Answer::Unsatisfiable(_))
+            && (is_change || is_new())
+        {
             self.status.queries += 1;
             self.frontier.spend(chosen, 1);
             solver.set_budget(Budget {
                 question: ATTEMPT,
                 ..budget
             });
-            if let Some(insert) = alone((pool, solver), (product, &record.input), &question) {
+            let run = (&*product, &record.input);
+            if let Some(guess) = alone((pool, solver), run, &question, is_change) {
                 product.questions.push(Question {
-                    is_settled: true,
-                    guess: Some(Guess::Insert(insert.behind())),
+                    is_settled: is_change,
+                    guess: Some(guess),
                     ..question.clone()
                 });
                 self.frontier.add_last(&self.scene, at.run, product);
@@ -212,20 +222,24 @@ impl Engine<'_> {
     }
 }
 
-/// What the bytes that a question is about would have to be if nothing stood in the way.
+/// An input in which the bytes that a question is about are what they would have to be if nothing stood in the way: in a
+/// part that is as much longer or shorter; or, where a change is, behind those that are there.
 fn alone(
     (pool, solver): (&mut Pool, &mut Solver),
     (product, input): (&Product, &Input),
     question: &Question,
-) -> Option<Insert> {
+    is_change: bool,
+) -> Option<Guess> {
     let mut nothing = Loose::only(pool, product, input, Vec::new());
-    match nothing.ask(pool, solver, &question.asked) {
-        Answer::Satisfiable(model) => {
-            let answer = model.apply(pool, product.path.hint()).ok()?;
-            Insert::of(input, &answer)
-        }
-        Answer::Unsatisfiable(_) | Answer::Unknown(_) => None,
-    }
+    let answer = match nothing.ask(pool, solver, &question.asked) {
+        Answer::Satisfiable(model) => model.apply(pool, product.path.hint()).ok()?,
+        Answer::Unsatisfiable(_) | Answer::Unknown(_) => return None,
+    };
+    let parts = product.outline.as_ref();
+    let resize = parts.and_then(|parts| Resize::of(input, &answer, parts));
+    let insert = || Insert::of(input, &answer).filter(|_| is_change);
+    let insert = || insert().map(|insert| Guess::Insert(insert.behind()));
+    resize.map(Guess::Resize).or_else(insert)
 }
 
 impl Own {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use beagle_sequence::Graph;
 
-use super::{Engine, Listener, Next, Product, Traced};
+use super::{Engine, Listener, Next, Product, Record, Traced};
 use crate::order::Acts;
 use crate::sequences::Sequences;
 use crate::steps::Step;
@@ -113,9 +113,12 @@ impl Engine<'_> {
             record.product.trail = sequences.trail(self.twin, steps, &walked.order);
             sequences.add(&record.product.trail);
         }
-        for record in self.records.iter_mut().flatten() {
-            self.splices.add(&sequences, &record.input, &record.product);
-            record.product.records = None;
+        for (number, record) in (0..).zip(&mut self.records) {
+            if let Some(record) = record {
+                let Record { input, product, .. } = record;
+                self.splices.add(&sequences, number, input, product);
+                product.records = None;
+            }
         }
         self.scene.sequences = Some(sequences);
         for (number, record) in self.records.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! Answers that spoilt an input for the program, and inputs that have both what was asked for and what was there.
+//! Answers that spoilt an input for the program, and inputs that have both what was asked for and what was there, or in
+//! which what comes after it is where it was.
 
 use beagle_trace::Input;
 
@@ -8,30 +9,31 @@ use crate::guess::Guess;
 use crate::insert::Insert;
 use crate::product::Product;
 use crate::question::{Aim, Question};
+use crate::resize::Resize;
 
 impl Engine<'_> {
     /// Asks for the same with all that was there, if the answer to a question spoilt it.
     pub(super) fn mend(&mut self, chosen: Chosen, input: &Input, product: &Product) {
-        let Some((run, question, insert)) = self.insert(chosen, input, product) else {
+        let Some((run, question, guess)) = self.mended(chosen, input, product) else {
             return;
         };
         let Some(Some(record)) = self.records.get_mut(run as usize) else {
             return;
         };
         record.product.questions.push(Question {
-            guess: Some(Guess::Insert(insert)),
+            guess: Some(guess),
             ..question
         });
         self.frontier.add_last(&self.scene, run, &record.product);
     }
 
-    /// What to put into the input of which run.
-    fn insert(
+    /// What to make of the input of which run.
+    fn mended(
         &mut self,
         chosen: Chosen,
         input: &Input,
         product: &Product,
-    ) -> Option<(u32, Question, Insert)> {
+    ) -> Option<(u32, Question, Guess)> {
         let record = |run: u32| self.records.get(run as usize)?.as_ref();
         let from = record(chosen.at.run)?;
         let mut question = from.product.questions[chosen.at.question as usize].clone();
@@ -48,15 +50,23 @@ impl Engine<'_> {
         let same = hashes.take_while(|(one, other)| one == other).count();
         question.prefix = question.prefix.min(same.saturating_sub(1));
         // The same spoils everything again and again.
-        let mut is_worth_it = || self.spoiling.insert(question.edge.plain()) || product.news > 0;
-        let insert = match &question.guess {
+        let mut is_worth_it =
+            |more: i64| self.spoiling.insert((question.edge.plain(), more)) || product.news > 0;
+        let mut resize = || {
+            let parts = sound.product.outline.as_ref()?;
+            let resize = Resize::of(&sound.input, input, parts)?;
+            is_worth_it(resize.more()).then_some(Guess::Resize(resize))
+        };
+        let insert = || Insert::of(&sound.input, input).map(Guess::Insert);
+        let guess = match &question.guess {
             _ if question.aim != Aim::Flip => None,
-            None if !question.is_loose() && is_worth_it() => Insert::of(&sound.input, input),
+            None if question.is_loose() => resize(),
+            None => resize().or_else(|| insert().filter(|_| is_worth_it(0))),
             Some(_) if run != chosen.at.run => None,
-            Some(Guess::Word(word)) if is_worth_it() => Some(word.inserted()),
-            Some(Guess::Insert(insert)) => insert.with_word_of(&sound.input),
+            Some(Guess::Word(word)) if is_worth_it(0) => Some(Guess::Insert(word.inserted())),
+            Some(Guess::Insert(insert)) => insert.with_word_of(&sound.input).map(Guess::Insert),
             _ => None,
         };
-        Some((run, question, insert?))
+        Some((run, question, guess?))
     }
 }
