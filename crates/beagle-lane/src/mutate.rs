@@ -51,7 +51,8 @@ impl Mutator<'_> {
         }
         if lines && chance.one_in(4) {
             change_lines(&mut source.bytes, donor, chance);
-        } else if !(chance.one_in(4) && text::change(&mut source.bytes, donor, chance)) {
+        } else if !(chance.one_in(4) && text::change(&mut source.bytes, donor, self.tokens, chance))
+        {
             self.change_bytes(&mut source.bytes, donor, chance);
         }
     }

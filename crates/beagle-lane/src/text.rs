@@ -4,12 +4,17 @@
 use std::ops::Range;
 
 use crate::chance::Chance;
+use crate::tokens::Tokens;
 
 /// Longer texts are varied by bytes and lines only: all words are looked for each time.
 const MOST_BYTES: usize = 4096;
 
-/// Replaces, drops, doubles or swaps words, or gives one another name; false if there are none.
-pub fn change(bytes: &mut Vec<u8>, donor: &[u8], chance: &mut Chance) -> bool {
+/// What stands between clauses: statements, lines, members of a list.
+const SEPARATORS: &[u8] = b";\n,|&";
+
+/// Replaces, drops, doubles or swaps words, gives one another name, or says something else in a clause; false if
+/// there are none.
+pub fn change(bytes: &mut Vec<u8>, donor: &[u8], tokens: &Tokens, chance: &mut Chance) -> bool {
     if bytes.len() > MOST_BYTES {
         return false;
     }
@@ -17,7 +22,7 @@ pub fn change(bytes: &mut Vec<u8>, donor: &[u8], chance: &mut Chance) -> bool {
     let Some(at) = chance.pick(&words).cloned() else {
         return false;
     };
-    match chance.below(8) {
+    match chance.below(10) {
         // Another name, here or wherever it stands.
         0 => {
             let name = renamed(&bytes[at.clone()], chance);
@@ -55,6 +60,17 @@ pub fn change(bytes: &mut Vec<u8>, donor: &[u8], chance: &mut Chance) -> bool {
                 bytes.splice(first, other);
             }
         }
+        way @ 8.. => {
+            let made = phrase(bytes, &words, tokens, chance);
+            let (clause, separator) = clause(bytes, at.start, chance);
+            match way {
+                8 => drop(bytes.splice(clause, made)),
+                _ => {
+                    let made = made.into_iter().chain([separator]);
+                    bytes.splice(clause.start..clause.start, made);
+                }
+            }
+        }
         // One of the same text, or of another.
         way => {
             let donor = match way {
@@ -68,6 +84,32 @@ pub fn change(bytes: &mut Vec<u8>, donor: &[u8], chance: &mut Chance) -> bool {
         }
     }
     true
+}
+
+/// The clause around a place, and what stands between it and others: one of the separators that the text has.
+fn clause(bytes: &[u8], at: usize, chance: &mut Chance) -> (Range<usize>, u8) {
+    let around = bytes.iter().copied().filter(|it| SEPARATORS.contains(it));
+    let around: Vec<u8> = around.collect();
+    let Some(&separator) = chance.pick(&around) else {
+        return (0..bytes.len(), SEPARATORS[0]);
+    };
+    let start = bytes[..at].iter().rposition(|&it| it == separator);
+    let end = bytes[at..].iter().position(|&it| it == separator);
+    let start = start.map_or(0, |start| start + 1);
+    (start..end.map_or(bytes.len(), |end| at + end), separator)
+}
+
+/// A word that the programs know, mostly with words of the text behind it: a command and what it is about.
+fn phrase(bytes: &[u8], words: &[Range<usize>], tokens: &Tokens, chance: &mut Chance) -> Vec<u8> {
+    let mut made = tokens.pick(chance).to_vec();
+    while !chance.one_in(3) && made.len() < MOST_BYTES {
+        made.push(b' ');
+        match chance.pick(words) {
+            Some(word) => made.extend_from_slice(&bytes[word.clone()]),
+            None => made.extend_from_slice(tokens.pick(chance)),
+        }
+    }
+    made
 }
 
 /// Where the words are.
@@ -117,10 +159,12 @@ mod tests {
     fn words_change_as_a_whole() {
         let text = b"let ab = 12;\nuse ab, cd;\n";
         let mut chance = Chance::new(1);
+        let mut tokens = Tokens::default();
+        tokens.add(b"del", true);
         let mut made = Vec::new();
-        for _ in 0..3000 {
+        for _ in 0..5000 {
             let mut bytes = text.to_vec();
-            assert!(change(&mut bytes, b"other 77", &mut chance));
+            assert!(change(&mut bytes, b"other 77", &tokens, &mut chance));
             made.push(String::from_utf8(bytes).expect("still a text"));
         }
         let has = |wanted: &str| made.iter().any(|it| it == wanted);
@@ -131,6 +175,8 @@ mod tests {
         assert!(has("let ab = 12;\nuse ab;\n"), "dropped");
         assert!(has("let ab = 12;\nuse ab, cd, cd;\n"), "doubled");
         assert!(has("let cd = 12;\nuse ab, ab;\n"), "swapped");
+        assert!(has("let ab = 12;del ab;\n"), "another clause");
+        assert!(has("del;let ab = 12;\nuse ab, cd;\n"), "one more clause");
     }
 
     #[test]
@@ -138,7 +184,7 @@ mod tests {
         let mut chance = Chance::new(1);
         for text in [&b""[..], b" \n,;", &[0xff, 0, 1], &[b'a'; MOST_BYTES + 1]] {
             let mut bytes = text.to_vec();
-            assert!(!change(&mut bytes, b"x", &mut chance));
+            assert!(!change(&mut bytes, b"x", &Tokens::default(), &mut chance));
             assert_eq!(bytes, text);
         }
     }
