@@ -32,4 +32,4 @@ pub use matching::Pair;
 pub use numbering::Numbering;
 pub use numbers::{Changed, Numbers};
 pub use source::SourceTree;
-pub use watch::{DECIDING, Deciders, Scope, Watched};
+pub use watch::{Attention, DECIDING, Deciders, Scope, Watched};

@@ -23,6 +23,8 @@ pub(crate) struct Variables<'a> {
     globals: FxHashMap<GlobalId, usize>,
     /// The names of local variables, by what makes room for them.
     locals: FxHashMap<StmtId, String>,
+    /// Whether variables that hold addresses count.
+    pointers: bool,
 }
 
 impl<'a> Variables<'a> {
@@ -43,6 +45,15 @@ impl<'a> Variables<'a> {
             functions,
             globals,
             locals,
+            pointers: false,
+        }
+    }
+
+    /// The same, and variables that hold addresses count, too.
+    pub fn with_pointers(self) -> Self {
+        Self {
+            pointers: true,
+            ..self
         }
     }
 
@@ -63,12 +74,14 @@ impl<'a> Variables<'a> {
         self.program.block(block).function
     }
 
-    /// What a statement puts a value into. Addresses do not count as values.
+    /// What a statement puts a value into. Addresses do not count as values, unless they are wanted.
     pub fn key(&self, stmt: StmtId) -> Option<Key> {
         let function = self.function(stmt);
         match (self.program.stmt(stmt).op, self.program.operands(stmt)) {
             (Op::Return, &[value]) if self.is_number(value) => Some(Key::Result(function)),
-            (Op::Store { volatile: false }, &[value, address]) if self.is_number(value) => {
+            (Op::Store { volatile: false }, &[value, address])
+                if self.is_number(value) || self.pointers && self.is_pointer(value) =>
+            {
                 self.place(function, address)
             }
             _ => None,
@@ -116,6 +129,25 @@ impl<'a> Variables<'a> {
             _ => None,
         });
         constants.collect()
+    }
+
+    /// Whether a statement puts an address into a variable.
+    pub fn is_address(&self, stmt: StmtId) -> bool {
+        let value = self.program.operands(stmt).first();
+        value.is_some_and(|&value| self.is_pointer(value))
+    }
+
+    /// Whether a value is an address.
+    fn is_pointer(&self, operand: Operand) -> bool {
+        match operand {
+            Operand::Stmt(stmt) => *self.program.ty(self.program.stmt(stmt).ty) == Type::Pointer,
+            Operand::Const(id) => {
+                matches!(self.program.constant(id), Const::Null | Const::Address(..))
+            }
+            Operand::Global(_) | Operand::Function(_) => true,
+            // As with numbers.
+            Operand::Param(_) | Operand::Block(_) => false,
+        }
     }
 
     /// Whether a value is a number.

@@ -21,8 +21,21 @@ pub struct Watched {
     pub scopes: Vec<Scope>,
     /// By number less 1: what people call it.
     pub names: Vec<String>,
+    /// By number less 1: whether it holds addresses.
+    pub addresses: Vec<bool>,
     /// By change: the numbers of variables that decide whether and how it acts.
     pub deciding: Vec<Deciders>,
+}
+
+/// Which variables are watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attention {
+    /// Those that changes put values into.
+    Changed,
+    /// All, as long as there are not too many. It slows down runs, and tells where the effect of a change goes.
+    All,
+    /// Also those that hold addresses: into what kind of memory these lead.
+    AllAndPointers,
 }
 
 /// Where a variable is.
@@ -73,16 +86,11 @@ impl Comparison {
     /// The variables that changes put values into, and those that decide about changes, whose numbers have
     /// [`DECIDING`] added.
     pub fn watched(&self, old: &Program, new: &Program) -> Watched {
-        self.watch(old, new, false)
+        self.watching(old, new, Attention::Changed)
     }
 
-    /// All variables of both versions, as long as there are not too many; else those that changes put
-    /// values into. It slows down runs, and tells where the effect of a change goes.
-    pub fn watched_widely(&self, old: &Program, new: &Program) -> Watched {
-        self.watch(old, new, true)
-    }
-
-    fn watch(&self, old: &Program, new: &Program, widely: bool) -> Watched {
+    /// Other ones.
+    pub fn watching(&self, old: &Program, new: &Program, attention: Attention) -> Watched {
         let functions = self.function_numbers(old, new);
         let mut globals = (FxHashMap::default(), FxHashMap::default());
         for (number, pair) in self.globals.iter().enumerate() {
@@ -93,6 +101,10 @@ impl Comparison {
             Variables::new(old, functions.0, globals.0),
             Variables::new(new, functions.1, globals.1),
         ];
+        let sides = match attention {
+            Attention::AllAndPointers => sides.map(Variables::with_pointers),
+            Attention::Changed | Attention::All => sides,
+        };
         let mut numbers: FxHashMap<Key, u32> = FxHashMap::default();
         let mut changed = [FxHashSet::default(), FxHashSet::default()];
         for change in &self.changes {
@@ -112,7 +124,7 @@ impl Comparison {
                 }
             }
         }
-        if widely && old.stmts.len().max(new.stmts.len()) <= MOST_WIDELY {
+        if attention != Attention::Changed && old.stmts.len().max(new.stmts.len()) <= MOST_WIDELY {
             for side in &sides {
                 side.add_all(&mut numbers);
             }
@@ -129,6 +141,7 @@ impl Comparison {
         let count = numbers.len() + numbers_of_deciders.len();
         let mut scopes = vec![Scope::Global; count];
         let mut names = vec![String::new(); count];
+        let mut addresses = vec![false; count];
         for (key, &number) in numbers.iter().chain(&numbers_of_deciders) {
             let index = (number & !DECIDING) as usize - 1;
             scopes[index] = match key {
@@ -146,6 +159,11 @@ impl Comparison {
                 // No variable is in both.
                 *mark |= deciding;
             }
+            for (stmt, mark) in (0..).map(StmtId).zip(&marked) {
+                if let Some(index) = (mark & !DECIDING).checked_sub(1) {
+                    addresses[index as usize] |= sides[side].is_address(stmt);
+                }
+            }
             marked
         });
         Watched {
@@ -153,6 +171,7 @@ impl Comparison {
             new,
             scopes,
             names,
+            addresses,
             deciding,
         }
     }
@@ -406,7 +425,7 @@ mod tests {
     fn all_stores_can_be_watched_and_have_names() {
         let new = PROGRAM.replacen("y = x + 1", "y = x + 2", 1);
         compared(PROGRAM, &new, |old, new, comparison| {
-            let watched = comparison.watched_widely(old, new);
+            let watched = comparison.watching(old, new, Attention::All);
             let marked = new.stmts.iter().zip(&watched.new);
             let marked = marked.filter(|(_, number)| **number != 0);
             let mut lines: Vec<u32> = marked

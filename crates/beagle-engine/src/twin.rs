@@ -212,6 +212,12 @@ impl<'a> Twin<'a> {
             .is_some_and(|scope| scope != Scope::Member)
     }
 
+    /// Whether a variable that is watched holds addresses: what is known of these is where they lead.
+    pub fn is_address(&self, place: u32) -> bool {
+        let addresses = &self.watched.addresses;
+        index(place).is_some_and(|index| addresses.get(index) == Some(&true))
+    }
+
     /// Where a variable that is watched is, by its number.
     pub fn scope(&self, place: u32) -> Option<Scope> {
         self.watched.scopes.get(index(place)?).copied()

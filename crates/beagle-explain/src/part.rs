@@ -36,6 +36,7 @@ pub fn part(
         locals: FxHashMap::default(),
         touched: Vec::new(),
         unequal: FxHashSet::default(),
+        links: FxHashMap::default(),
         calls: [None, None],
         executed: None,
         apart: None,
@@ -64,6 +65,10 @@ struct Follower<'a, 'p> {
     touched: Vec<Key>,
     /// What holds different values now.
     unequal: FxHashSet<Key>,
+    /// What held addresses into different kinds of memory when both were last together, with when the change was last
+    /// executed before these were put there. What does not matter may hold them, too, so this sets no versions apart;
+    /// but if something does, what came of these is likely to be it.
+    links: FxHashMap<Key, Option<Moment>>,
     /// For each version, how deep the call is that it alone has made, if it is in one.
     calls: [Option<u32>; 2],
     /// When the change was last executed.
@@ -82,8 +87,14 @@ impl Follower<'_, '_> {
             // What sets them apart now is in memory that is not watched, from when they were apart last, unless the
             // change was executed since: what is executed while they are apart has not set them apart.
             (None, Some((before, since))) if self.executed <= Some(since) => before,
-            _ => self.executed,
+            _ => self.acted(),
         }
+    }
+
+    /// When the change was executed so that what both hold now could come of it.
+    fn acted(&self) -> Option<Moment> {
+        let links = self.links.values().copied();
+        links.chain([self.executed]).min().flatten()
     }
 
     fn meet(&mut self, moment: Moment, met: Met) {
@@ -102,11 +113,12 @@ impl Follower<'_, '_> {
                     for key in self.locals.remove(&(new.site - 1)).unwrap_or_default() {
                         self.held.remove(&key);
                         self.unequal.remove(&key);
+                        self.links.remove(&key);
                     }
                 }
                 let is_apart = old.what != new.what || !self.unequal.is_empty();
                 match (is_apart, self.apart) {
-                    (true, None) => self.apart = Some(self.executed),
+                    (true, None) => self.apart = Some(self.acted()),
                     (false, Some(before)) => {
                         self.again = Some((before, moment));
                         self.apart = None;
@@ -156,10 +168,17 @@ impl Follower<'_, '_> {
         for key in self.touched.drain(..) {
             // What is not known, or was put there by one version only, tells nothing.
             if let Some([Some(old), Some(new)]) = self.held.get(&key) {
-                match old == new {
-                    true => self.unequal.remove(&key),
-                    false => self.unequal.insert(key),
-                };
+                let is_link = self.twin.is_address(key.0);
+                match (is_link, old == new) {
+                    (false, true) => drop(self.unequal.remove(&key)),
+                    (false, false) => drop(self.unequal.insert(key)),
+                    (true, true) => drop(self.links.remove(&key)),
+                    // What is put there while they are apart has not set them apart.
+                    (true, false) if self.apart.is_none() && self.executed.is_some() => {
+                        self.links.insert(key, self.executed);
+                    }
+                    (true, false) => {}
+                }
             }
         }
     }

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use beagle_llvm::{Cast, Editor, FloatKind, Function, Instruction, Module, Opcode, TypeKind};
-use beagle_trace::event::{MODEL_SITES, Site};
+use beagle_trace::event::{ADDRESS, MODEL_SITES, Site};
 
 use crate::{Error, Ids};
 
@@ -162,8 +162,11 @@ fn watch<'m>(editor: &Editor<'m>, watched: &[(Instruction<'m>, u32, u32)]) {
                 let bits = builder.cast(Cast::Bits, value, word);
                 builder.cast(Cast::ZExt, bits, long)
             }
+            TypeKind::Pointer => builder.cast(Cast::PointerToInt, value, long),
             _ => continue,
         };
+        let is_address = matches!(value.ty().kind(), TypeKind::Pointer);
+        let number = number | if is_address { ADDRESS } else { 0 };
         let [site, number] = [site, number].map(|it| editor.const_int(word, it.into()));
         builder.call(helper, &[site, number, bits, editor.zero(word)]);
     }

@@ -6,7 +6,9 @@
 
 use core::cell::UnsafeCell;
 
-use beagle_trace::event::{OBJECT_FOREIGN, OBJECT_GLOBAL, OBJECT_HEAP, OBJECT_STACK};
+use beagle_trace::event::{
+    OBJECT_FOREIGN, OBJECT_GLOBAL, OBJECT_HEAP, OBJECT_STACK, UNKNOWN_OBJECT,
+};
 
 use crate::shadow::{ADDRESS_MASK, OBJECTS};
 use crate::sys;
@@ -141,6 +143,14 @@ pub unsafe fn globals(list: *const GlobalEntry, count: usize, stack_top: usize) 
         core::slice::from_raw_parts_mut(copy, count).sort_unstable_by_key(|g| g.base);
         known.globals = copy;
         known.globals_count = count;
+    }
+}
+
+/// Where an address leads, as [`ADDRESS`](beagle_trace::event::ADDRESS) says.
+pub unsafe fn leads_to(p: usize) -> u64 {
+    match p {
+        0 => 0,
+        _ => find(p as *const u8, 0).map_or(UNKNOWN_OBJECT, |found| 1 + u64::from(found.kind)),
     }
 }
 

@@ -3,8 +3,8 @@
 use core::ffi::{c_char, c_void};
 
 use beagle_trace::event::{
-    ASSUME_ADDRESS, ASSUME_EXCHANGE, ASSUME_SIZE, CHECK_DIVISOR, CHECK_OVERFLOW, CHECK_QUOTIENT,
-    CHECK_SHIFT, EXT_BOUNDS,
+    ADDRESS, ASSUME_ADDRESS, ASSUME_EXCHANGE, ASSUME_SIZE, CHECK_DIVISOR, CHECK_OVERFLOW,
+    CHECK_QUOTIENT, CHECK_SHIFT, EXT_BOUNDS,
 };
 use beagle_trace::layout::Loss;
 use beagle_trace::node::{NO_SIGNED_WRAP, mask};
@@ -422,6 +422,11 @@ unsafe extern "C" fn bgr_unwound(function: u32) {
 #[unsafe(no_mangle)]
 extern "C" fn bgr_watch(site: u32, place: u32, value: u64, s: u32) {
     if let Some(_inside) = enter() {
+        if place & ADDRESS != 0 {
+            // SAFETY: the recorded thread alone asks.
+            let leads = unsafe { object::leads_to(value as usize) };
+            return log::watch(site, place & !ADDRESS, leads, 0);
+        }
         log::watch(site, place, value, s);
     }
 }

@@ -59,6 +59,11 @@ pub const EXT_UNWOUND: u32 = 6;
 pub const EXT_VALUE: u32 = 7;
 /// Added to the numbers of variables of which only the first [`MOST_DECIDING`] values of a run are recorded.
 pub const DECIDING: u32 = 1 << 31;
+/// Added to the numbers of variables that hold addresses. What is recorded of these is where they lead: 0 if nowhere, else
+/// 1 and the kind of the object, or [`UNKNOWN_OBJECT`].
+pub const ADDRESS: u32 = 1 << 30;
+/// Where an address leads of which no object is known.
+pub const UNKNOWN_OBJECT: u64 = u64::MAX;
 /// So many values of these variables are recorded: they may be those of any loop, and must not fill the events.
 pub const MOST_DECIDING: u32 = 8192;
 

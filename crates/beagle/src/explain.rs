@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
 use beagle_blame::Outcome;
-use beagle_change::{Comparison, compare};
+use beagle_change::{Attention, Comparison, compare};
 use beagle_engine::Probe;
 use beagle_explain::{Blame, Explanation, Options};
 use beagle_hunks::Set;
@@ -232,7 +232,11 @@ impl Job<'_> {
             setting: self.setting,
             cache: &self.order.cache,
         };
-        probing.probe(detail == Detail::All, |probe| {
+        let attention = match detail {
+            Detail::All => Attention::All,
+            Detail::Changed | Detail::Ways => Attention::Changed,
+        };
+        probing.probe(attention, |probe| {
             timings.end("instrument");
             self.probed(probe, detail, input, difference, timings)
         })

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use beagle_build::{Built, Cache};
-use beagle_change::{Comparison, Numbers};
+use beagle_change::{Attention, Comparison, Numbers};
 use beagle_engine::{Probe, Twin};
 use beagle_executor::{Executor, Options as ExecutorOptions};
 use beagle_instrument::{Ids, Instrumented, Link, Optimise, Options, instrument};
@@ -63,19 +63,15 @@ pub struct Probing<'a> {
 }
 
 impl Probing<'_> {
-    /// Instruments both so that all variables are watched, or only those that changes put values into, and hands them
-    /// to `work`.
+    /// Instruments both so that such variables are watched, and hands them to `work`.
     pub fn probe<T>(
         &self,
-        widely: bool,
+        attention: Attention,
         work: impl FnOnce(&mut Probe<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let (old, new) = self.versions;
         let programs = (&*old.program, &*new.program);
-        let watched = match widely {
-            true => self.comparison.watched_widely(programs.0, programs.1),
-            false => self.comparison.watched(programs.0, programs.1),
-        };
+        let watched = (self.comparison).watching(programs.0, programs.1, attention);
         let numbers = self
             .comparison
             .numbers_watching(programs.0, programs.1, watched.clone());

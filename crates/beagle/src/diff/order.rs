@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use beagle_blame::Mixed;
 use beagle_build::Cache;
-use beagle_change::compare;
+use beagle_change::{Attention, compare};
 use beagle_explain::part;
 use beagle_hunks::Set;
 use beagle_trace::{Input, Limits};
@@ -113,7 +113,7 @@ impl Job<'_> {
             time: RUN,
             ..self.limits()
         };
-        probing.probe(true, |probe| {
+        probing.probe(Attention::AllAndPointers, |probe| {
             part(probe, input, &limits).map_err(Failure::run)
         })
     }
