@@ -23,10 +23,10 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use crate::astray::Astray;
 use crate::frontier::{Account, Chosen, Frontier};
 use crate::options as known;
-use crate::product::{Product, Seen, Stock, Within};
+use crate::product::{Anytime, Product, Seen, Stock, Within};
 use crate::question::Edge;
 use crate::records::Records;
-use crate::repeat::{Repeats, with_lines_doubled};
+use crate::repeat::AllRepeats;
 use crate::scene::{Progress, Scene};
 use crate::shape::Shape;
 use crate::splice::{Splice, Splices};
@@ -130,8 +130,8 @@ enum Origin {
     Question(Chosen),
     /// Others found it.
     Offer,
-    /// It has a line more than another.
-    Repeat,
+    /// It has a line more than another, which may be for who goes alone.
+    Repeat { alone: bool },
     /// It is put together of others.
     Splice(Splice),
 }
@@ -140,13 +140,13 @@ impl Origin {
     fn seed(self) -> Option<usize> {
         match self {
             Origin::Seed(index) => Some(index),
-            Origin::Question(_) | Origin::Offer | Origin::Repeat | Origin::Splice(_) => None,
+            Origin::Question(_) | Origin::Offer | Origin::Repeat { .. } | Origin::Splice(_) => None,
         }
     }
 
     fn stock(self) -> Stock {
         match self {
-            Origin::Seed(_) | Origin::Repeat | Origin::Splice(_) => Stock::Own,
+            Origin::Seed(_) | Origin::Repeat { .. } | Origin::Splice(_) => Stock::Own,
             Origin::Offer => Stock::Offered,
             Origin::Question(Chosen { stock, .. }) => stock,
         }
@@ -174,7 +174,8 @@ pub struct Engine<'a> {
     /// Conditions of all records, which take most of the memory.
     kept: usize,
     oldest: usize,
-    seen: FxHashSet<u64>,
+    /// The inputs that were run, with the numbers of their records, if there are any.
+    seen: FxHashMap<u64, Option<u32>>,
     paths: FxHashSet<u64>,
     /// The ways on that were seen where more than two are possible, by what came before and the
     /// place.
@@ -190,7 +191,9 @@ pub struct Engine<'a> {
     longest: Duration,
     /// The most expressions, or words of events, of a run on an input to start from.
     largest: u32,
-    repeats: Repeats,
+    repeats: AllRepeats,
+    /// Runs that are also those of who goes alone.
+    runs_alone: u64,
     splices: Splices,
     /// Whether nothing is to profit from what old does.
     new_alone: bool,
@@ -260,7 +263,7 @@ impl<'a> Engine<'a> {
             separator: None,
             kept: 0,
             oldest: 0,
-            seen: FxHashSet::default(),
+            seen: FxHashMap::default(),
             paths: FxHashSet::default(),
             ways: FxHashMap::default(),
             status: Status {
@@ -273,7 +276,8 @@ impl<'a> Engine<'a> {
                 .then(|| Side::BOTH.map(|side| Marks::of_changes(twin, side))),
             longest: Duration::ZERO,
             largest: 0,
-            repeats: Repeats::default(),
+            repeats: AllRepeats::default(),
+            runs_alone: 0,
             splices: Splices::default(),
             options,
         })
@@ -329,8 +333,10 @@ impl<'a> Engine<'a> {
             // Many of them, or slow ones, must not keep questions from being asked.
             let enough = on_seeds > SEEDS_FIRST && on_seeds > start.elapsed() / 2;
             let is_seeds_turn = seeds.peek().is_some() && !enough;
-            if !is_seeds_turn && let Some(input) = self.repeats.turn(self.status.runs) {
-                match self.run(input, Origin::Repeat, listener)? {
+            if !is_seeds_turn
+                && let Some((alone, input)) = self.repeats.turn(self.status.runs, self.runs_alone)
+            {
+                match self.run(input, Origin::Repeat { alone }, listener)? {
                     Next::GoOn => continue,
                     Next::Stop => return Ok(End::Stopped),
                 }
@@ -391,7 +397,7 @@ impl<'a> Engine<'a> {
         let shape = &self.options.shape;
         loop {
             let (splice, input) = self.splices.turn(sequences, shape, self.status.runs)?;
-            if !self.seen.contains(&hash(&input)) {
+            if !self.seen.contains_key(&hash(&input)) {
                 self.splices.took();
                 return Some((splice, input));
             }
@@ -406,13 +412,41 @@ impl<'a> Engine<'a> {
 
     /// Asks a question, and runs what it gives.
     fn follow(&mut self, chosen: Chosen, listener: &mut dyn Listener) -> Result<Next, EngineError> {
-        match self.ask(chosen) {
-            Some(input) if self.is_new(&input) => {
-                self.frontier.account(chosen.strategy).inputs += 1;
-                self.frontier.spend(chosen, RUN_EFFORT);
-                self.run(input, Origin::Question(chosen), listener)
+        let Some(input) = self.ask(chosen) else {
+            return Ok(Next::GoOn);
+        };
+        if !self.seen.contains_key(&hash(&input)) {
+            self.frontier.account(chosen.strategy).inputs += 1;
+            self.frontier.spend(chosen, RUN_EFFORT);
+        }
+        self.run(input, Origin::Question(chosen), listener)
+    }
+
+    /// An input was run before; if that was for others, who goes alone comes there now.
+    fn adopt(&mut self, known: Option<u32>, origin: Origin) {
+        let is_new = |product: &Product| product.stock == Stock::Own && product.alone.is_none();
+        if let Some(run) = known.filter(|_| self.goes_alone(origin))
+            && let Some(Some(record)) = self.records.get_mut(run as usize)
+            && is_new(&record.product)
+        {
+            self.scene.add_alone(&mut record.product);
+            let Record { input, product, .. } = record;
+            self.repeats
+                .add_alone(false, product, input, &self.options.shape);
+            self.frontier.add_alone(&self.scene, run, product);
+        }
+    }
+
+    /// Whether a run comes of inputs to start from by answers to a technique that goes alone.
+    fn goes_alone(&self, origin: Origin) -> bool {
+        match origin {
+            _ if !self.frontier.has_alone() => false,
+            Origin::Seed(_) => true,
+            Origin::Repeat { alone } => alone,
+            Origin::Question(chosen) => {
+                chosen.stock == Stock::Own && self.frontier.goes_alone(chosen.strategy)
             }
-            _ => Ok(Next::GoOn),
+            Origin::Offer | Origin::Splice(_) => false,
         }
     }
 
@@ -445,10 +479,6 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn is_new(&self, input: &Input) -> bool {
-        !self.seen.contains(&hash(input))
-    }
-
     /// Runs both versions on an input, and adds what that gives.
     fn run(
         &mut self,
@@ -456,9 +486,11 @@ impl<'a> Engine<'a> {
         origin: Origin,
         listener: &mut dyn Listener,
     ) -> Result<Next, EngineError> {
-        if !self.seen.insert(hash(&input)) {
+        if let Some(&known) = self.seen.get(&hash(&input)) {
+            self.adopt(known, origin);
             return Ok(Next::GoOn);
         }
+        self.seen.insert(hash(&input), None);
         self.status.runs += 1;
         let seed = origin.seed();
         let mut limits = self.run_limits();
@@ -546,6 +578,8 @@ impl<'a> Engine<'a> {
         }
         self.cut |= product.cut;
         product.stock = origin.stock();
+        product.alone = self.goes_alone(origin).then(Anytime::default);
+        self.runs_alone += u64::from(product.alone.is_some());
         let is_new_order = self.scene.add(&mut product);
         if self.frontier.measures() {
             self.scene.measure(&mut product);
@@ -606,10 +640,9 @@ impl<'a> Engine<'a> {
             sequence,
             parts,
         });
-        if product.stock == Stock::Own && (seed.is_some() || product.news > 0) {
-            let worth = seed.map_or(product.news, |_| usize::MAX);
+        if product.stock == Stock::Own {
             self.repeats
-                .add(worth, with_lines_doubled(&input, &self.options.shape));
+                .add(seed.is_some(), &product, &input, &self.options.shape);
         }
         self.keep(input, product);
         Ok(next)
@@ -633,6 +666,7 @@ impl<'a> Engine<'a> {
             self.splices.add(sequences, number, &input, &product);
             product.records = None;
         }
+        self.seen.insert(hash(&input), Some(number));
         self.kept += product.held.len();
         self.frontier.add(&self.scene, number, &product);
         self.records.push(Some(Record {
@@ -686,7 +720,7 @@ fn is_binary(input: &Input) -> bool {
         source
             .bytes
             .iter()
-            .any(|&byte| byte < b'\t' || byte >= 0x80)
+            .any(|&byte| !(b'\t'..0x80).contains(&byte))
     };
     input.sources.iter().any(bytes)
 }

@@ -110,6 +110,10 @@ fn is_back(product: &Product, at: Reference) -> bool {
 }
 
 impl Queue {
+    fn goes_alone(&self) -> bool {
+        self.strategy.goes_alone()
+    }
+
     /// How little a question promises, whatever makes it so.
     fn cost(&self, scene: &Scene<'_>, product: &Product, at: Reference) -> Option<f32> {
         let question = &product.questions[at.question as usize];
@@ -146,7 +150,8 @@ pub struct Frontier {
     /// Of leaving out what cannot make a difference, if that is wanted.
     prune: Option<Account>,
     pruned: FxHashSet<u64>,
-    asked: FxHashSet<u64>,
+    /// By others, and by whoever goes alone.
+    asked: [FxHashSet<u64>; 2],
     /// How many there were, by [`Stock`]: what comes of others does not change the order of the rest.
     order: [u64; 2],
     /// Scatters their numbers.
@@ -222,7 +227,7 @@ impl Frontier {
                 ..Account::default()
             }),
             pruned: FxHashSet::default(),
-            asked: FxHashSet::default(),
+            asked: Default::default(),
             order: [0; 2],
             spread: SPREAD.0.wrapping_add(SPREAD.1.wrapping_mul(chance)),
             effort: [0; 3],
@@ -250,11 +255,20 @@ impl Frontier {
     }
 
     /// Adds a question again, to be asked with more time.
-    pub fn put_off(&mut self, scene: &Scene<'_>, product: &Product, at: Reference) {
+    pub fn put_off(&mut self, scene: &Scene<'_>, product: &Product, chosen: Chosen) {
+        let at = chosen.at;
         let question = &product.questions[at.question as usize];
-        self.asked.remove(&key(product, question));
+        let alone = self.goes_alone(chosen.strategy);
+        self.asked[usize::from(alone)].remove(&key(product, question));
         let round = at.round + 1;
-        self.push(scene, product, Reference { round, ..at });
+        self.push_to(scene, product, Reference { round, ..at }, |queue| {
+            queue.goes_alone() == alone
+        });
+    }
+
+    /// Adds the questions of a run that was there before to those of who goes alone, who has come there, too.
+    pub fn add_alone(&mut self, scene: &Scene<'_>, run: u32, product: &Product) {
+        self.look_again(scene, run, product, Queue::goes_alone);
     }
 
     /// Adds the last question of a run, which was raised after all others.
@@ -271,19 +285,26 @@ impl Frontier {
             question: index as u32,
             round: 0,
         };
-        if !self
-            .asked
-            .contains(&key(product, &product.questions[index]))
-        {
+        let key = key(product, &product.questions[index]);
+        if !self.asked.iter().all(|asked| asked.contains(&key)) {
             self.push(scene, product, at);
         }
     }
 
     /// Lets one technique look again at the questions of a run, as it knows more now.
     pub fn reconsider(&mut self, scene: &Scene<'_>, run: u32, product: &Product, name: &str) {
+        self.look_again(scene, run, product, |queue| queue.strategy.name() == name);
+    }
+
+    fn look_again(
+        &mut self,
+        scene: &Scene<'_>,
+        run: u32,
+        product: &Product,
+        who: impl Fn(&Queue) -> bool,
+    ) {
         for (index, question) in product.questions.iter().enumerate() {
-            let is_pruned = self.prune.is_some() && scene.is_irrelevant(product, question);
-            if is_pruned || self.asked.contains(&key(product, question)) {
+            if self.prune.is_some() && scene.is_irrelevant(product, question) {
                 continue;
             }
             let at = Reference {
@@ -291,15 +312,21 @@ impl Frontier {
                 question: index as u32,
                 round: 0,
             };
-            self.push_to(scene, product, at, Some(name));
+            self.push_to(scene, product, at, &who);
         }
     }
 
     fn push(&mut self, scene: &Scene<'_>, product: &Product, at: Reference) {
-        self.push_to(scene, product, at, None);
+        self.push_to(scene, product, at, |_| true);
     }
 
-    fn push_to(&mut self, scene: &Scene<'_>, product: &Product, at: Reference, only: Option<&str>) {
+    fn push_to(
+        &mut self,
+        scene: &Scene<'_>,
+        product: &Product,
+        at: Reference,
+        who: impl Fn(&Queue) -> bool,
+    ) {
         let stock = product.stock;
         for (kind, shares) in self.shares.iter_mut().enumerate() {
             let mut queues = self.queues.iter();
@@ -313,7 +340,8 @@ impl Frontier {
         *number += 1;
         let order = number.wrapping_mul(self.spread).rotate_left(23);
         for queue in &mut self.queues {
-            if only.is_some_and(|only| only != queue.strategy.name()) {
+            let is_others = stock == Stock::Own && product.alone.is_none();
+            if !who(queue) || queue.goes_alone() && is_others {
                 continue;
             }
             if let Some(cost) = queue.cost(scene, product, at) {
@@ -342,7 +370,9 @@ impl Frontier {
                 continue;
             };
             let question = &run.questions[entry.at.question as usize];
-            if self.asked.contains(&key(run, question)) {
+            let asked = &mut self.asked[usize::from(queue.goes_alone())];
+            let key = key(run, question);
+            if asked.contains(&key) {
                 continue;
             }
             // What happened since may have made it less promising.
@@ -357,7 +387,7 @@ impl Frontier {
                 heap.push(Entry { cost, ..entry });
                 continue;
             }
-            self.asked.insert(key(run, question));
+            asked.insert(key);
             return Some(Chosen {
                 at: entry.at,
                 strategy,
@@ -382,6 +412,9 @@ impl Frontier {
             let stocks = self.shares[kind as usize].order();
             stocks.into_iter().find_map(|stock| of(kind, stock))
         };
+        if let Some(alone) = self.turn_alone() {
+            return Some(alone);
+        }
         let [direct, other, loose] = self.effort;
         let exact = match direct <= HEAD_START + other {
             true => [Kind::Direct, Kind::Other],
@@ -397,6 +430,28 @@ impl Frontier {
             true => guess.or(exact),
             false => exact.or(guess),
         }
+    }
+
+    /// Who goes alone has a share of everything, so that it takes not much longer than by itself to what others miss.
+    fn turn_alone(&self) -> Option<(usize, Kind, Stock)> {
+        let (kind, stock) = (Kind::Other, Stock::Own);
+        let strategy = self.queues.iter().position(Queue::goes_alone)?;
+        let queue = &self.queues[strategy];
+        let others = self.effort.iter().sum::<u64>() - queue.effort.iter().sum::<u64>();
+        let is_due = others > HEAD_START
+            && queue.effort[kind as usize] * ALONE_PART < others - HEAD_START
+            && !queue.heaps[kind as usize][stock as usize].is_empty();
+        is_due.then_some((strategy, kind, stock))
+    }
+
+    /// Whether there is one that goes alone.
+    pub fn has_alone(&self) -> bool {
+        self.queues.iter().any(Queue::goes_alone)
+    }
+
+    /// Whether a technique goes by what came of its own answers alone.
+    pub fn goes_alone(&self, strategy: usize) -> bool {
+        self.queues[strategy].goes_alone()
     }
 
     /// Whether a guess promises about as much as what leads elsewhere for sure.
@@ -461,6 +516,9 @@ const SPREAD: (u64, u64) = (0x9e37_79b9_7f4a_7c15, 0xd1b5_4a32_d192_ed02);
 /// So much effort may go into questions that would show a difference by themselves before others
 /// have their turn.
 const HEAD_START: u64 = 100;
+
+/// Whoever goes alone gets one part of so many of what all others do after that head start.
+const ALONE_PART: u64 = 4;
 
 /// And so much into guesses.
 const HEAD_START_OF_GUESSES: u64 = 25;

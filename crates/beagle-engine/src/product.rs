@@ -104,6 +104,8 @@ pub struct Product {
     pub news: usize,
     /// The same to those who know less.
     pub anytime: Anytime,
+    /// If it comes of inputs to start from by answers to `cover` alone: what was new to that.
+    pub alone: Option<Anytime>,
     /// How many answers lie between its input and one to start from.
     pub generation: u32,
     /// The ways on that were taken.
@@ -193,6 +195,7 @@ impl Product {
                 merit: 0,
                 news: 0,
                 anytime: Anytime::default(),
+                alone: None,
                 generation: 0,
                 edges: FxHashSet::default(),
                 free: FxHashSet::default(),

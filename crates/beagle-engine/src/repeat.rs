@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 use beagle_solver::SourceKey;
 use beagle_trace::Input;
 
+use crate::product::Product;
 use crate::shape::Shape;
 
 /// Inputs with more lines in a source are not varied like this.
 const MOST_LINES: usize = 24;
 
 /// The input once for each line, with that line doubled.
-pub fn with_lines_doubled(input: &Input, shape: &Shape) -> Vec<Input> {
+fn with_lines_doubled(input: &Input, shape: &Shape) -> Vec<Input> {
     let keys = SourceKey::of_input(input);
     let mut all = Vec::new();
     for (at, source) in input.sources.iter().enumerate() {
@@ -37,9 +38,38 @@ pub fn with_lines_doubled(input: &Input, shape: &Shape) -> Vec<Input> {
     all
 }
 
+/// Such inputs: of runs of who goes alone, for that, and of all, for the others.
+#[derive(Default)]
+pub struct AllRepeats {
+    alone: Repeats,
+    others: Repeats,
+}
+
+impl AllRepeats {
+    /// Adds those of a run that did something new; what there was to start from is worth more than that.
+    pub fn add(&mut self, is_seed: bool, product: &Product, input: &Input, shape: &Shape) {
+        self.others.add_of(is_seed, product.news, input, shape);
+        self.add_alone(is_seed, product, input, shape);
+    }
+
+    /// The same only for who goes alone.
+    pub fn add_alone(&mut self, is_seed: bool, product: &Product, input: &Input, shape: &Shape) {
+        if let Some(alone) = product.alone {
+            self.alone.add_of(is_seed, alone.news, input, shape);
+        }
+    }
+
+    /// The next one, if it is its turn after so many runs, and whether it is for who goes alone, with so many of them.
+    pub fn turn(&mut self, runs: u64, alone: u64) -> Option<(bool, Input)> {
+        let others = || Some((false, self.others.turn(runs - alone)?));
+        let alone = self.alone.turn(alone).map(|input| (true, input));
+        alone.or_else(others)
+    }
+}
+
 /// Such inputs that were not run yet, those of the best runs first.
 #[derive(Default)]
-pub struct Repeats {
+struct Repeats {
     waiting: BTreeMap<(Reverse<usize>, u64), Input>,
     added: u64,
     taken: u64,
@@ -51,8 +81,15 @@ const SHARE: u64 = 10;
 const MOST_WAITING: usize = 1000;
 
 impl Repeats {
+    fn add_of(&mut self, is_seed: bool, news: usize, input: &Input, shape: &Shape) {
+        if is_seed || news > 0 {
+            let worth = if is_seed { usize::MAX } else { news };
+            self.add(worth, with_lines_doubled(input, shape));
+        }
+    }
+
     /// Adds inputs that are made of one that is worth so much.
-    pub fn add(&mut self, worth: usize, inputs: Vec<Input>) {
+    fn add(&mut self, worth: usize, inputs: Vec<Input>) {
         for input in inputs {
             self.added += 1;
             self.waiting.insert((Reverse(worth), self.added), input);
@@ -63,7 +100,7 @@ impl Repeats {
     }
 
     /// The next one, if it is its turn after so many runs.
-    pub fn turn(&mut self, runs: u64) -> Option<Input> {
+    fn turn(&mut self, runs: u64) -> Option<Input> {
         if (self.taken + 1) * SHARE > runs {
             return None;
         }

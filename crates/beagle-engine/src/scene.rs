@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::affairs::Affair;
 use crate::distance::{ControlGraph, Distances, Turning};
 use crate::passed::{Fixed, Passed};
-use crate::product::{Effect, Product, Seen, Stock};
+use crate::product::{Anytime, Effect, Product, Seen, Stock};
 use crate::question::{Aim, Edge, Far, Question};
 use crate::sequences::Sequences;
 use crate::twin::{Half, Place, Side, Twin};
@@ -79,6 +79,8 @@ pub struct Scene<'a> {
     irrelevance: Irrelevance<'a>,
     /// By [`Stock`].
     covered: FxHashMap<(Side, Edge), [u32; 2]>,
+    /// By runs that `cover` made by itself.
+    covered_alone: FxHashMap<(Side, Edge), u32>,
     tried: FxHashMap<(Trier, Stock, Edge), Tries>,
     /// How often a way on was asked for while a variable held something.
     tried_in: FxHashMap<(Trier, Stock, Edge, Affair), u32>,
@@ -117,6 +119,7 @@ impl<'a> Scene<'a> {
             using: Default::default(),
             irrelevance,
             covered: FxHashMap::default(),
+            covered_alone: FxHashMap::default(),
             tried: FxHashMap::default(),
             tried_in: FxHashMap::default(),
             deciding_now: FxHashSet::default(),
@@ -274,6 +277,9 @@ impl<'a> Scene<'a> {
             product.anytime.news += usize::from(is_new && edge.1.site < MODEL_SITES);
             counts[product.stock as usize] += 1;
         }
+        if product.alone.is_some() {
+            self.add_alone(product);
+        }
         let mut changed = false;
         for (&change, &step) in &product.reached {
             let progress = &mut self.progress[change];
@@ -296,6 +302,20 @@ impl<'a> Scene<'a> {
             self.look_for_unreached();
         }
         is_new_order
+    }
+
+    /// Adds a run to those that `cover` made by itself.
+    pub fn add_alone(&mut self, product: &mut Product) {
+        let anytime = product.edges.iter();
+        let anytime = anytime.map(|&(side, edge)| (side, edge.anytime()));
+        let mut alone = Anytime::default();
+        for edge in anytime.collect::<FxHashSet<_>>() {
+            let count = self.covered_alone.entry(edge).or_default();
+            alone.merit += usize::from(*count == 0);
+            alone.news += usize::from(*count == 0 && edge.1.site < MODEL_SITES);
+            *count += 1;
+        }
+        product.alone = Some(alone);
     }
 
     /// The outputs of a run differed.
@@ -326,20 +346,14 @@ impl<'a> Scene<'a> {
     /// Notes that asking for a way on led to where no run had been, as far as that was so.
     pub fn paid(&mut self, trier: Trier, question: &Question, product: &Product) {
         let (stock, edge) = (product.stock, question.edge);
-        let edges = [(edge, product.news), (edge.anytime(), product.anytime.news)];
-        for (edge, _) in edges.into_iter().filter(|(_, news)| *news > 0) {
-            for &trier in trier.and_all() {
+        for &trier in trier.and_all() {
+            let anytime = product.news_to(trier).news;
+            let edges = [(edge, product.news), (edge.anytime(), anytime)];
+            for (edge, _) in edges.into_iter().filter(|(_, news)| *news > 0) {
                 let tries = self.tried.entry((trier, stock, edge));
                 tries.or_default().paid += 1;
             }
         }
-    }
-
-    /// How often a way on was taken. What others found does not count for those that do not come of it: it
-    /// may be known, but nothing leads on from there by way of them.
-    pub fn coverage(&self, stock: Stock, side: Side, edge: Edge) -> u32 {
-        let counts = self.covered.get(&(side, edge));
-        counts.map_or(0, |&counts| known(counts, stock))
     }
 
     /// How far it is from what a question asks for to the nearest change that was not reached.
@@ -440,6 +454,8 @@ pub enum Trier {
     /// `reach`, for which only what it tried itself counts: what others want is elsewhere, and what is in vain for
     /// them need not be for it.
     Reach,
+    /// `cover`, which goes on as if there were no others.
+    Cover,
 }
 
 impl Trier {
@@ -448,6 +464,7 @@ impl Trier {
         match self {
             Trier::Anyone => &[Trier::Anyone],
             Trier::Reach => &[Trier::Anyone, Trier::Reach],
+            Trier::Cover => &[Trier::Anyone, Trier::Cover],
         }
     }
 }
@@ -468,6 +485,22 @@ impl<'s> std::ops::Deref for View<'s> {
 }
 
 impl View<'_> {
+    /// Whose it is.
+    pub fn trier(&self) -> Trier {
+        self.trier
+    }
+
+    /// How often a way on was taken. What others found does not count for those that do not come of it: it
+    /// may be known, but nothing leads on from there by way of them.
+    pub fn coverage(&self, stock: Stock, side: Side, edge: Edge) -> u32 {
+        if self.trier == Trier::Cover && stock == Stock::Own {
+            let count = self.scene.covered_alone.get(&(side, edge));
+            return count.copied().unwrap_or(0);
+        }
+        let counts = self.scene.covered.get(&(side, edge));
+        counts.map_or(0, |&counts| known(counts, stock))
+    }
+
     /// What became of asking for a way on.
     pub fn tries(&self, stock: Stock, edge: Edge) -> Tries {
         let tries = self.scene.tried.get(&(self.trier, stock, edge));
@@ -486,6 +519,16 @@ impl View<'_> {
             Some(tried.copied().unwrap_or(0))
         });
         counts.min()
+    }
+}
+
+impl Product {
+    /// What was new in it to a technique that knows only ways on, not what else was so.
+    pub fn news_to(&self, trier: Trier) -> Anytime {
+        match (trier, self.alone) {
+            (Trier::Cover, Some(alone)) => alone,
+            _ => self.anytime,
+        }
     }
 }
 

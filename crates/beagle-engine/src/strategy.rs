@@ -40,6 +40,11 @@ pub trait Strategy {
         false
     }
 
+    /// Whether it goes by what came of its own answers alone.
+    fn goes_alone(&self) -> bool {
+        false
+    }
+
     /// Whether it may profit from what old does on the same input.
     fn knows_old(&self) -> bool {
         true
@@ -258,7 +263,8 @@ fn ahead(question: &Question, distance: u32) -> Option<f32> {
 const AHEAD: f32 = 1.0;
 
 /// Covers both versions as one, the new before the known, wherever that is: all others go where the changes
-/// are, and again and again in other states of affairs.
+/// are, and again and again in other states of affairs. They can be wrong together about where that leads, so it goes
+/// on as if they were not there.
 struct Cover;
 
 impl Strategy for Cover {
@@ -272,6 +278,14 @@ impl Strategy for Cover {
 
     fn knows_changes(&self) -> bool {
         false
+    }
+
+    fn trier(&self) -> Trier {
+        Trier::Cover
+    }
+
+    fn goes_alone(&self) -> bool {
+        true
     }
 }
 
@@ -410,7 +424,7 @@ fn elsewhere(scene: &View<'_>, product: &Product, question: &Question) -> Option
 fn anytime(scene: &View<'_>, product: &Product, question: &Question) -> f32 {
     let edge = question.edge.anytime();
     let known = vain(scene, product, edge).sqrt() * 2.0 + newness(scene, product, question, edge);
-    known - promised(product.anytime.merit)
+    known - promised(product.news_to(scene.trier()).merit)
 }
 
 /// How little it promises to turn around what stands in the way of a question; `None` if the question is for

@@ -4,7 +4,8 @@
 //! by coverage of both versions as one; by this with each technique added; with all; and with the fast lane alone and
 //! besides. What a test-suite saves is told by two searches with all techniques of which none is told how the program is
 //! run: `suite` starts from the inputs of the subject's test-suite, `naught` from nothing. The subjects' pairs that differ, and
-//! `MUTANTS=150` mutants; `PAIRS=n` takes only so many pairs, `MODES=unguided,all` only these searches,
+//! `MUTANTS=150` mutants; `PAIRS=n` takes only so many pairs, `CASES=calc/,m0101` only what has one of these in its name,
+//! `MODES=unguided,all` only these searches,
 //! `SECONDS=10` and `RUNS=2000` bound one search; `JOBS=2` looks at two cases at a time, and `MINUTES=60` begins
 //! none after an hour. Single searches are a matter of chance: with `TRIALS=3` there are three of each, in which
 //! chance decides otherwise (`--chance`), and each of them counts as a case.
@@ -147,7 +148,10 @@ fn main() {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ablation");
     let _ = fs_err::remove_dir_all(&dir);
     fs_err::create_dir_all(&dir).expect("a directory can be made");
-    let cases = cases(&dir, pairs as usize, mutants as usize, trials);
+    let mut cases = cases(&dir, pairs as usize, mutants as usize, trials);
+    if let Ok(names) = std::env::var("CASES") {
+        cases.retain(|case| names.split(',').any(|name| case.name.contains(name)));
+    }
     let bounds = Bounds {
         seconds,
         runs: &runs.to_string(),

@@ -211,7 +211,7 @@ impl Engine<'_> {
             let Some(record) = &self.records[at.run as usize] else {
                 return;
             };
-            self.frontier.put_off(&self.scene, &record.product, at);
+            self.frontier.put_off(&self.scene, &record.product, chosen);
             return;
         }
         // What may not be, cannot be, whatever the solver says of it.

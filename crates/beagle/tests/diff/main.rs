@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod abuse;
+mod alone;
 mod astray;
 mod command;
 mod correlated;
