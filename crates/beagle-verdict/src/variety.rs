@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use beagle_trace::{Input, SourceKind};
+use beagle_trace::{Input, Source, SourceKind};
 
 /// How many characters of one source are replaced, each for itself.
 const MOST_PLACES: usize = 12;
@@ -57,6 +57,7 @@ enum Characters {
 #[derive(Debug, Default)]
 pub struct Variety {
     shown: BTreeSet<(Where, Kind)>,
+    together: BTreeSet<Vec<(Where, Vec<Kind>)>>,
 }
 
 impl Variety {
@@ -66,6 +67,13 @@ impl Variety {
             let kinds = kinds(source.content()).into_keys();
             self.shown.extend(kinds.map(|kind| (place.clone(), kind)));
         }
+        self.together.insert(together(input));
+    }
+
+    /// Whether an input was shown that has the same kinds in each source: of one that has fewer or others there is
+    /// something to see already.
+    pub fn has_like(&self, input: &Input) -> bool {
+        self.together.contains(&together(input))
     }
 
     /// Inputs of the same size with characters of kinds that were not shown where they stand: first all of
@@ -127,6 +135,16 @@ fn kinds(content: &[u8]) -> BTreeMap<Kind, usize> {
     kinds
 }
 
+/// The kinds of characters in each source that may vary.
+fn together(input: &Input) -> Vec<(Where, Vec<Kind>)> {
+    let sources = places(input).zip(&input.sources);
+    let varying = sources.filter(|(_, source)| source.symbolic);
+    let kinds = |source: &Source| kinds(source.content()).into_keys().collect();
+    varying
+        .map(|(place, source)| (place, kinds(source)))
+        .collect()
+}
+
 fn places(input: &Input) -> impl Iterator<Item = Where> {
     let mut counts: BTreeMap<SourceKind, usize> = BTreeMap::new();
     input.sources.iter().map(move |source| {
@@ -168,6 +186,16 @@ mod tests {
         let others = words(variety.others(&input("20240229")));
         assert!(others.contains(&"2024+229".to_owned()));
         assert!(others.iter().all(|word| word.len() == 8));
+    }
+
+    #[test]
+    fn what_has_fewer_kinds_is_not_like_what_has_more() {
+        let mut variety = Variety::default();
+        variety.add(&input("2024 061"));
+        assert!(!variety.has_like(&input("20240060")));
+        assert!(variety.has_like(&input("1 1")));
+        variety.add(&input("7"));
+        assert!(variety.has_like(&input("20240060")));
     }
 
     #[test]

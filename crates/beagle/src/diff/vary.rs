@@ -1,4 +1,4 @@
-//! Shows the groups of differences after the first by characters of other kinds, where these do the same for the
+//! Shows groups of differences by characters of other kinds than those before them, where these do the same for the
 //! same cause: what a change lets through by mistake is often like what it was made for in all else.
 
 use std::time::{Duration, Instant};
@@ -29,10 +29,11 @@ pub fn vary(
         variety: Variety::default(),
         end: Instant::now() + time(tidying),
     };
-    for (rank, shown) in judged.groups.iter_mut().enumerate() {
+    for shown in &mut judged.groups {
         let finding = &mut shown.group.representative;
         // What does not end is not waited for again.
-        let is_wanted = rank > 0 && !finding.difference.aspects.time;
+        let is_alike = search.variety.has_like(&finding.input);
+        let is_wanted = is_alike && !finding.difference.aspects.time;
         let other = is_wanted.then(|| search.other(finding)).flatten();
         if let Some((input, difference, seen)) = other {
             (finding.input, finding.difference) = (input, difference);
