@@ -299,7 +299,7 @@ impl Job<'_> {
         let tidying = Tidying {
             invocation: self.invocation,
             time: match self.options.search.first {
-                true => Duration::from_millis(500),
+                true => Duration::from_secs(1),
                 false => (self.options.search.timeout / 5).min(Duration::from_secs(10)),
             },
             first: self.options.search.first,
