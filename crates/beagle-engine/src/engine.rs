@@ -1,6 +1,7 @@
 //! The loop of exploration: take the best question, solve it, run both versions, walk the product,
 //! add the questions that it raises.
 
+mod alone;
 mod ask;
 mod files;
 mod glimpse;
@@ -367,6 +368,8 @@ impl<'a> Engine<'a> {
                 && let Some(offered) = listener.offered(Appetite::Idle)
             {
                 self.take(offered, listener)?
+            } else if self.adopt_all() {
+                Next::GoOn
             } else {
                 return Ok(End::Exhausted);
             };
@@ -422,34 +425,6 @@ impl<'a> Engine<'a> {
         self.run(input, Origin::Question(chosen), listener)
     }
 
-    /// An input was run before; if that was for others, who goes alone comes there now.
-    fn adopt(&mut self, known: Option<u32>, origin: Origin) {
-        let is_new = |product: &Product| product.stock == Stock::Own && product.alone.is_none();
-        if let Some(run) = known.filter(|_| self.goes_alone(origin))
-            && let Some(Some(record)) = self.records.get_mut(run as usize)
-            && is_new(&record.product)
-        {
-            self.scene.add_alone(&mut record.product);
-            let Record { input, product, .. } = record;
-            self.repeats
-                .add_alone(false, product, input, &self.options.shape);
-            self.frontier.add_alone(&self.scene, run, product);
-        }
-    }
-
-    /// Whether a run comes of inputs to start from by answers to a technique that goes alone.
-    fn goes_alone(&self, origin: Origin) -> bool {
-        match origin {
-            _ if !self.frontier.has_alone() => false,
-            Origin::Seed(_) => true,
-            Origin::Repeat { alone } => alone,
-            Origin::Question(chosen) => {
-                chosen.stock == Stock::Own && self.frontier.goes_alone(chosen.strategy)
-            }
-            Origin::Offer | Origin::Splice(_) => false,
-        }
-    }
-
     fn is_over(&mut self, listener: &mut dyn Listener) -> Option<End> {
         self.status.changes.clone_from(&self.scene.progress);
         if listener.progress(&self.status) == Next::Stop {
@@ -487,7 +462,9 @@ impl<'a> Engine<'a> {
         listener: &mut dyn Listener,
     ) -> Result<Next, EngineError> {
         if let Some(&known) = self.seen.get(&hash(&input)) {
-            self.adopt(known, origin);
+            if let Some(run) = known.filter(|_| self.goes_alone(origin)) {
+                self.adopt(run);
+            }
             return Ok(Next::GoOn);
         }
         self.seen.insert(hash(&input), None);

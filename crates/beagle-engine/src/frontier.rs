@@ -266,6 +266,12 @@ impl Frontier {
         });
     }
 
+    /// What others asked need not be asked again by who goes alone, as that comes to all runs now.
+    pub fn join_alone(&mut self) {
+        let [others, alone] = &mut self.asked;
+        alone.extend(others.iter());
+    }
+
     /// Adds the questions of a run that was there before to those of who goes alone, who has come there, too.
     pub fn add_alone(&mut self, scene: &Scene<'_>, run: u32, product: &Product) {
         self.look_again(scene, run, product, Queue::goes_alone);

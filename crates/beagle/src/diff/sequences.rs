@@ -264,6 +264,14 @@ mod tests {
     }
 
     #[test]
+    fn the_input_that_is_shown_counts() {
+        let all = exercised(&[&[0, 1], &[0]]);
+        let both = culprits(&[&[1, 2]], true);
+        let entry = critical(&all, &[], &[0, 1], Some(&both)).unwrap();
+        assert_eq!((entry.changes, entry.inputs), (vec![1, 2], 1));
+    }
+
+    #[test]
     fn culprits_that_were_not_narrowed_down_say_nothing() {
         let all = exercised(&[&[2, 0, 1], &[2, 0, 1]]);
         let mut broad = culprits(&[&[1, 2, 3]], false);
