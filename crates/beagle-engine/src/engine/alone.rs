@@ -29,7 +29,7 @@ impl Engine<'_> {
         }
         self.frontier.join_alone();
         let runs = 0..self.records.len() as u32;
-        runs.fold(false, |any, run| self.adopt(run) || any)
+        runs.filter(|&run| self.adopt(run)).count() > 0
     }
 
     /// Whether a run comes of inputs to start from by answers to a technique that goes alone.
